@@ -1,0 +1,185 @@
+#include "checker/agent/job.h"
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "checker/agent/schedule_text.h"
+#include "dpor/law_check.h"
+#include "dpor/replay_strategy.h"
+#include "dpor/strategy_table.h"
+
+namespace mc::checker {
+namespace {
+
+struct RefinementName {
+  std::string_view name;
+  sched::Refinement bit;
+};
+constexpr RefinementName kRefinements[] = {
+    {"read-locks", sched::kRefineReadLocks},     {"posts", sched::kRefinePosts},
+    {"barriers", sched::kRefineBarriers},        {"empty-signal", sched::kRefineEmptySignal},
+    {"silent-rmw", sched::kRefineSilentRmw},     {"shared-sites", sched::kRefineSharedSites},
+};
+
+#ifdef MC_TEST_MUTANTS
+struct MutationName {
+  std::string_view name;
+  sched::EventModelMutation mutation;
+};
+using sched::EventModelMutation;
+constexpr MutationName kMutations[] = {
+    {"block-test", EventModelMutation::kBlockTest},
+    {"try-fail", EventModelMutation::kTryFail},
+    {"cas-fail", EventModelMutation::kCasFail},
+    {"sem-fail", EventModelMutation::kSemFail},
+    {"signal-empty", EventModelMutation::kSignalEmpty},
+    {"wait-cv", EventModelMutation::kWaitCv},
+    {"wake", EventModelMutation::kWake},
+    {"timeout-cv", EventModelMutation::kTimeoutCv},
+    {"unlock", EventModelMutation::kUnlock},
+    {"join", EventModelMutation::kJoin},
+    {"create", EventModelMutation::kCreate},
+    {"barrier-arrive", EventModelMutation::kBarrierArrive},
+    {"barrier-depart", EventModelMutation::kBarrierDepart},
+    {"alive", EventModelMutation::kAlive},
+    {"heap-order", EventModelMutation::kHeapOrder},
+    {"barrier-commute", EventModelMutation::kBarrierCommute},
+};
+#endif
+
+bool ParseRanges(std::string_view text, std::vector<sched::CodeRange>* ranges) {
+  for (std::string_view item : Split(text, ';')) {
+    const std::string range(item);
+    char* end = nullptr;
+    sched::CodeRange r;
+    r.begin = strtoull(range.c_str(), &end, 0);
+    if (*end != ',') return false;
+    r.end = strtoull(end + 1, &end, 0);
+    if (*end != 0 || r.end <= r.begin) return false;
+    ranges->push_back(r);
+  }
+  std::sort(ranges->begin(), ranges->end(),
+            [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  return true;
+}
+
+bool ParseOptions(const Message& m, sched::ExecutionOptions* options, std::string* error) {
+  options->preemption_points.classes = static_cast<uint32_t>(m.Number("classes"));
+  if (!ParseRanges(m.Text("ranges"), &options->preemption_points.accesses)) {
+    *error = "malformed ranges";
+    return false;
+  }
+  options->exit_mode =
+      m.Text("exit") == "immediate" ? sched::ExitMode::kImmediate : sched::ExitMode::kWait;
+  const std::string_view heap = m.Text("heap");
+  options->heap_policy = heap == "recycle" ? sched::HeapPolicy::kRecycle
+                         : heap == "fresh" ? sched::HeapPolicy::kFresh
+                                           : sched::HeapPolicy::kThread;
+  options->heap_overruns = m.Number("overruns") != 0;
+  options->spurious_wakeups = m.Number("spurious") != 0;
+  options->narrate = m.Number("narrate") != 0;
+  options->seed = m.Number("seed");
+  if (m.Number("max_steps") != 0) options->max_events = m.Number("max_steps");
+  for (std::string_view name : Split(m.Text("disabled"), ';')) {
+    const auto* found = std::find_if(std::begin(kRefinements), std::end(kRefinements),
+                                     [&](const RefinementName& r) { return r.name == name; });
+    if (found == std::end(kRefinements)) {
+      *error = "unknown refinement " + std::string(name);
+      return false;
+    }
+    options->disabled_refinements |= found->bit;
+  }
+  options->barrier_full_model = (options->disabled_refinements & sched::kRefineBarriers) != 0;
+#ifdef MC_TEST_MUTANTS
+  for (const MutationName& mutation : kMutations) {
+    if (mutation.name == m.Text("mutate")) options->mutation = mutation.mutation;
+  }
+#endif
+  return true;
+}
+
+}  // namespace
+
+std::unique_ptr<Job> Job::FromMessage(const Message& m, std::string* error) {
+  auto job = std::make_unique<Job>();
+  job->id_ = m.Number("id");
+  job->strategy_ = m.Text("strategy");
+  job->executions_ = m.Number("executions");
+  job->schedule_ = m.Text("schedule");
+  job->test_ = m.Text("test");
+  for (std::string_view name : Split(m.Text("threads"), ';')) job->thread_names_.emplace_back(name);
+  job->tree_ = m.Number("tree") != 0;
+  job->output_ = m.Number("output") != 0;
+  job->final_states_ = m.Number("final_states") != 0;
+  if (!ParseOptions(m, &job->options_, error)) return nullptr;
+  if (m.Text("race") == "hb") job->rule_ = racedet::CandidateRule::kHappensBefore;
+  if (!job->MakeSearch(error)) return nullptr;
+  job->detector_ = std::make_unique<racedet::CandidateDetector>(job->rule_, job->candidates_);
+  return job;
+}
+
+bool Job::MakeSearch(std::string* error) {
+  if (is_replay()) {
+    std::vector<dpor::Step> steps;
+    if (!DecodeSteps(schedule_, &steps)) {
+      *error = "malformed schedule";
+      return false;
+    }
+    search_ = std::make_unique<dpor::ReplayStrategy>(std::move(steps));
+    return true;
+  }
+  if (strategy_ == "law-check") {
+    search_ = std::make_unique<dpor::LawCheck>(
+        options_.seed, executions_, [] { return sched::g_scheduler.FinalStateHash(); });
+    return true;
+  }
+  dpor::SearchOptions options;
+  options.seed = options_.seed;
+  if (executions_ != 0) options.executions = executions_;
+  search_ = dpor::MakeSearch(strategy_, options);
+  if (search_ == nullptr) *error = "unknown strategy " + strategy_;
+  return search_ != nullptr;
+}
+
+void Job::Activate(sched::Scheduler& scheduler) {
+  scheduler.Configure(options_);
+  for (uint64_t pc : learned_) scheduler.sites().Learn(pc);
+  scheduler.SetObservers({detector_.get()});
+  search_->Resume();
+}
+
+void Job::Restart(sched::Scheduler& scheduler) {
+  std::string error;
+  MakeSearch(&error);
+  detector_ = std::make_unique<racedet::CandidateDetector>(rule_, candidates_);
+  Activate(scheduler);
+}
+
+bool Job::learns_sites() const {
+  return (options_.preemption_points.classes & sched::kPpEveryAccess) != 0 &&
+         (options_.disabled_refinements & sched::kRefineSharedSites) == 0;
+}
+
+bool Job::Learn(uint64_t pc_a, uint64_t pc_b) {
+  bool is_new = false;
+  for (uint64_t pc : {pc_a, pc_b}) {
+    if (pc == 0 || std::find(learned_.begin(), learned_.end(), pc) != learned_.end()) continue;
+    learned_.push_back(pc);
+    is_new = true;
+  }
+  return is_new;
+}
+
+bool Job::IsNewBug(const sched::BugReport& bug) {
+  uint64_t key = static_cast<uint64_t>(bug.kind) * 0x9e3779b97f4a7c15u + bug.pc;
+  // A deadlock is told by who waits where, which is in the details.
+  if (bug.kind == sched::BugKind::kDeadlock || bug.kind == sched::BugKind::kLivelock ||
+      bug.kind == sched::BugKind::kLeak) {
+    key ^= std::hash<std::string>{}(bug.details);
+  }
+  return seen_bugs_.insert(key).second;
+}
+
+}  // namespace mc::checker

@@ -1,0 +1,78 @@
+// Job: the search of one state space, as the worker keeps it between slices.
+//
+// Holds everything that belongs to one PP set: the options of its executions, the search with its
+// tree, the candidates seen, the sites learned under `all`. Suspended it costs just that memory.
+#ifndef MC_CHECKER_AGENT_JOB_H_
+#define MC_CHECKER_AGENT_JOB_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "checker/message.h"
+#include "dpor/search.h"
+#include "racedet/candidate_detector.h"
+#include "racedet/candidate_table.h"
+#include "sched/scheduler.h"
+
+namespace mc::checker {
+
+class Job {
+ public:
+  // From a `job` message. On failure *error says what is wrong with it.
+  static std::unique_ptr<Job> FromMessage(const Message& message, std::string* error);
+
+  uint64_t id() const { return id_; }
+  const std::string& test() const { return test_; }
+  const std::vector<std::string>& thread_names() const { return thread_names_; }
+  bool streams_executions() const { return tree_; }
+  bool narrates() const { return options_.narrate; }
+  bool shows_output() const { return output_; }
+  bool collects_final_states() const { return final_states_; }
+  bool is_replay() const { return strategy_ == "replay"; }
+
+  dpor::Search& search() { return *search_; }
+  racedet::CandidateTable& candidates() { return candidates_; }
+
+  // Makes the scheduler run executions of this job.
+  void Activate(sched::Scheduler& scheduler);
+  // Throws the search away and begins again: a new PP (a site learned) or another event model.
+  // Candidates stay.
+  void Restart(sched::Scheduler& scheduler);
+  // Adds sites to the PPs of `all`; true if one is new (then Restart is due).
+  bool Learn(uint64_t pc_a, uint64_t pc_b);
+  bool learns_sites() const;
+  void UseFullBarrierModel() { options_.barrier_full_model = true; }
+  bool uses_full_barrier_model() const { return options_.barrier_full_model; }
+
+  // True the first time a bug of this kind at this place is seen in this job.
+  bool IsNewBug(const sched::BugReport& bug);
+  // True the first time this final state is seen.
+  bool IsNewFinalState(uint64_t hash) { return seen_states_.insert(hash).second; }
+
+  double seconds = 0;  // spent so far
+
+ private:
+  bool MakeSearch(std::string* error);
+
+  uint64_t id_ = 0;
+  std::string strategy_;
+  uint64_t executions_ = 0;  // of a sampling strategy: how many
+  std::string schedule_;
+  std::string test_;
+  std::vector<std::string> thread_names_;
+  bool tree_ = false, output_ = false, final_states_ = false;
+  sched::ExecutionOptions options_;
+  racedet::CandidateRule rule_ = racedet::CandidateRule::kLimitedHappensBefore;
+  std::unique_ptr<dpor::Search> search_;
+  racedet::CandidateTable candidates_;
+  std::unique_ptr<racedet::CandidateDetector> detector_;
+  std::vector<uint64_t> learned_;
+  std::unordered_set<uint64_t> seen_bugs_, seen_states_;
+};
+
+}  // namespace mc::checker
+
+#endif  // MC_CHECKER_AGENT_JOB_H_

@@ -1,0 +1,393 @@
+#include "checker/agent/worker.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "checker/agent/output.h"
+#include "checker/agent/registered_tests.h"
+#include "checker/agent/schedule_text.h"
+
+namespace mc::checker {
+namespace {
+
+using sched::g_scheduler;
+
+// The body of the process's program, and the registered test that the active job runs.
+ProgramBody g_body;
+const RegisteredTest* g_test = nullptr;
+
+int RunProgram(void*) {
+  if (g_test != nullptr) {
+    g_test->body();
+    return 0;
+  }
+  if (g_body.body != nullptr) {
+    g_body.body(g_body.context);
+    return 0;
+  }
+  return g_body.entry.main(g_body.entry.argc, g_body.entry.argv, g_body.entry.environment);
+}
+
+const char* NameOfStatus(racedet::CandidateStatus status) {
+  switch (status) {
+    case racedet::CandidateStatus::kSuspected: return "suspected";
+    case racedet::CandidateStatus::kConfirmed: return "confirmed";
+    case racedet::CandidateStatus::kMallocRecycle: return "malloc-recycle";
+  }
+  return "";
+}
+
+std::string NameOfKind(const racedet::AccessSite& site) {
+  if ((site.flags & sched::kFree) != 0) return "free";
+  if ((site.flags & sched::kAllocation) != 0) return "allocate";
+  if ((site.flags & sched::kObjectBytes) != 0) return "sync";
+  std::string name = (site.flags & sched::kAtomic) != 0 ? "atomic " : "";
+  if (site.mode == sched::kRead) return name + "read";
+  if (site.mode == sched::kWrite) return name + "write";
+  return name + "read-modify-write";
+}
+
+}  // namespace
+
+Worker::Worker(Channel& channel, SharedState* shared, const ProgramBody& body)
+    : channel_(channel), shared_(shared) {
+  g_body = body;
+}
+
+int Worker::Serve() {
+  Message message;
+  while (channel_.Receive(&message)) {
+    if (message.type() == "job") {
+      Define(message);
+    } else if (message.type() == "run") {
+      Run(message);
+    } else if (message.type() == "drop") {
+      const auto job = jobs_.find(message.Number("id"));
+      if (job != jobs_.end()) {
+        if (active_ == job->second.get()) active_ = nullptr;
+        jobs_.erase(job);
+      }
+    } else if (message.type() == "quit") {
+      return 0;
+    }
+  }
+  return 1;
+}
+
+void Worker::Define(const Message& message) {
+  std::string error;
+  std::unique_ptr<Job> job = Job::FromMessage(message, &error);
+  if (job != nullptr && !job->test().empty() && FindRegisteredTest(job->test()) == nullptr) {
+    error = "the harness has no test named " + job->test();
+    job = nullptr;
+  }
+  if (job == nullptr) {
+    channel_.Send(Message("error").Set("id", message.Number("id")).Set("message", error));
+    return;
+  }
+  const uint64_t id = job->id();
+  if (active_ != nullptr && active_->id() == id) active_ = nullptr;
+  jobs_[id] = std::move(job);
+}
+
+void Worker::Run(const Message& message) {
+  const auto found = jobs_.find(message.Number("id"));
+  if (found == jobs_.end()) {
+    channel_.Send(Message("error").Set("id", message.Number("id")).Set("message", "no such job"));
+    return;
+  }
+  Job& job = *found->second;
+  if (!initialised_) {
+    initialised_ = true;
+    SilenceOutput();
+    g_scheduler.Initialise(&RunProgram, nullptr);
+    g_scheduler.SetScheduleMirror(shared_->step, SharedState::kMaxSteps, &shared_->steps,
+                                  &shared_->transitions);
+  }
+  if (active_ != &job) {
+    g_test = job.test().empty() ? nullptr : FindRegisteredTest(job.test());
+    if (g_test == nullptr && g_body.body == nullptr && RegisteredTestCount() == 1 &&
+        RunsOnlyRegisteredTests(g_body.entry)) {
+      g_test = &RegisteredTestAt(0);
+    }
+    g_scheduler.PrepareNames(job.thread_names());
+    job.Activate(g_scheduler);
+    active_ = &job;
+  }
+  const uint64_t executions = message.Number("executions");
+  const uint64_t milliseconds = message.Number("milliseconds");
+  const SliceEnd end = RunSlice(job, executions == 0 ? ~uint64_t{0} : executions,
+                                std::chrono::milliseconds(milliseconds == 0 ? 1000 : milliseconds),
+                                message.Number("stop_on_bug") != 0);
+  if (end == SliceEnd::kError) return;  // said already
+  Message last(end == SliceEnd::kComplete ? "complete" : "paused");
+  last.Set("id", job.id());
+  AddProgress(job, &last);
+  static constexpr const char* kReasons[] = {"", "executions", "time", "stop", "bug", ""};
+  if (end != SliceEnd::kComplete) last.Set("reason", kReasons[static_cast<int>(end)]);
+  channel_.Send(last);
+}
+
+Worker::SliceEnd Worker::RunSlice(Job& job, uint64_t executions, std::chrono::milliseconds time,
+                                  bool stop_on_bug) {
+  slice_begin_ = Clock::now();
+  seconds_before_slice_ = job.seconds;
+  shared_->job.store(static_cast<uint32_t>(job.id()));
+  SliceEnd end = SliceEnd::kLimit;
+  bool same_search = true;  // Activate told the search to resume if another one ran before
+  if (job.shows_output()) RestoreOutput();
+  for (uint64_t run = 0; run < executions; ++run) {
+    shared_->in_program.store(1, std::memory_order_relaxed);
+    const bool ran = g_scheduler.RunExecution(job.search(), same_search);
+    shared_->in_program.store(0, std::memory_order_relaxed);
+    if (!ran) {
+      end = ReportFailureToRun(job) ? SliceEnd::kError : SliceEnd::kComplete;
+      break;
+    }
+    shared_->executions.store(job.search().executions(), std::memory_order_relaxed);
+    if (!AfterExecution(job, stop_on_bug, &end)) break;
+    if ((run & 15) != 0 && job.search().transitions() < 100000) continue;
+    const Clock::time_point now = Clock::now();
+    if (now - slice_begin_ >= time) {
+      end = SliceEnd::kTime;
+      break;
+    }
+    if (now - last_progress_ >= std::chrono::milliseconds(200)) {
+      last_progress_ = now;
+      Message progress("progress");
+      progress.Set("id", job.id());
+      AddProgress(job, &progress);
+      channel_.Send(progress);
+    }
+  }
+  if (job.shows_output()) SilenceOutput();
+  job.seconds = seconds_before_slice_ +
+                std::chrono::duration<double>(Clock::now() - slice_begin_).count();
+  shared_->job.store(0);
+  return end;
+}
+
+bool Worker::AfterExecution(Job& job, bool stop_on_bug, SliceEnd* end) {
+  *end = SliceEnd::kError;
+  if (job.streams_executions()) ReportExecution(job);
+  if (job.narrates()) Narrate(job);
+  const bool bug = ReportBugs(job);
+  if (ReportFailureToRun(job)) return false;
+  if (job.collects_final_states()) ReportFinalState(job);
+  if (ReportCandidates(job)) {
+    job.Restart(g_scheduler);
+    ReportRestart(job, "an access was found to be shared");
+  } else if (g_scheduler.result().barrier_overcrowded && !job.uses_full_barrier_model()) {
+    job.UseFullBarrierModel();
+    job.Restart(g_scheduler);
+    ReportRestart(job, "more threads use a barrier than it counts");
+  }
+  if (bug && stop_on_bug) {
+    *end = SliceEnd::kBug;
+    return false;
+  }
+  if (shared_->stop_requested.load(std::memory_order_relaxed) != 0) {
+    *end = SliceEnd::kStop;
+    return false;
+  }
+  return true;
+}
+
+bool Worker::ReportFailureToRun(Job& job) {
+  const sched::ExecutionResult& result = g_scheduler.result();
+  if (!result.harness_error.empty()) {
+    channel_.Send(Message("error").Set("id", job.id()).Set("message", result.harness_error));
+    return true;
+  }
+  if (result.diverged) {
+    channel_.Send(Message("diverged")
+                      .Set("id", job.id())
+                      .Set("step", static_cast<uint64_t>(result.diverged_step))
+                      .Set("expected", result.diverged_expected)
+                      .Set("found", result.diverged_found));
+    return true;
+  }
+  if (!job.search().error().empty()) {
+    channel_.Send(Message("diverged")
+                      .Set("id", job.id())
+                      .Set("step", static_cast<uint64_t>(g_scheduler.trace().size()))
+                      .Set("message", job.search().error()));
+    return true;
+  }
+  return false;
+}
+
+bool Worker::ReportCandidates(Job& job) {
+  if (!job.candidates().HasChanges()) return false;
+  job.candidates().TakeChanges(&changes_);
+  bool learned = false;
+  for (uint32_t index : changes_) {
+    const racedet::Candidate& candidate = job.candidates()[index];
+    ReportCandidate(job, candidate);
+    if (job.learns_sites() && candidate.status != racedet::CandidateStatus::kMallocRecycle) {
+      learned |= job.Learn(candidate.earlier.pc, candidate.later.pc);
+    }
+  }
+  return learned;
+}
+
+void Worker::ReportCandidate(Job& job, const racedet::Candidate& candidate) {
+  const bool swapped = candidate.earlier.pc > candidate.later.pc;
+  const racedet::AccessSite& a = swapped ? candidate.later : candidate.earlier;
+  const racedet::AccessSite& b = swapped ? candidate.earlier : candidate.later;
+  Message m("race");
+  m.Set("id", job.id()).Set("a", a.pc).Set("b", b.pc);
+  m.Set("a_kind", NameOfKind(a)).Set("b_kind", NameOfKind(b));
+  m.Set("a_thread", uint64_t{a.thread}).Set("b_thread", uint64_t{b.thread});
+  m.Set("status", NameOfStatus(candidate.status));
+  m.Set("unordered", uint64_t{candidate.unordered});
+  m.Set("data_race", uint64_t{candidate.data_race});
+  m.Set("promoted", uint64_t{candidate.promoted});
+  m.Set("address", candidate.cell);
+  m.Set("object", DescribeObject(candidate.cell));
+  if (candidate.data_race) {
+    m.Set("schedule", EncodeSteps(g_scheduler.trace()));
+    m.Set("preemptions", CountPreemptions(g_scheduler.trace()));
+    m.Set("threads", ThreadNames());
+    m.Set("a_event", uint64_t{a.event}).Set("b_event", uint64_t{b.event});
+  }
+  channel_.Send(m);
+}
+
+std::string Worker::DescribeObject(sched::Cell cell) const {
+  if (sched::ProgramHeap::Contains(cell)) {
+    const sched::HeapBlock* block = g_scheduler.heap().Lookup(cell);
+    if (block == nullptr) return "heap";
+    return "heap block of " + std::to_string(block->size) + " bytes at " +
+           sched::Hex(block->begin) + ", allocated by T" +
+           std::to_string(block->allocating_thread) + " at " +
+           sched::CodeAddress(block->allocation_pc);
+  }
+  if (sched::IsFiberStack(cell)) {
+    return "stack of T" +
+           std::to_string((cell - sched::kFiberStackBase) / sched::kFiberStackStride);
+  }
+  return "memory at " + sched::Hex(cell);
+}
+
+bool Worker::ReportBugs(Job& job) {
+  const sched::ExecutionResult& result = g_scheduler.result();
+  if (result.bugs.empty()) return false;
+  for (const sched::BugReport& bug : result.bugs) {
+    if (!job.IsNewBug(bug)) continue;
+    std::string stack;
+    for (uint64_t pc : bug.stack) {
+      if (!stack.empty()) stack += ',';
+      stack += std::to_string(pc);
+    }
+    channel_.Send(Message("bug")
+                      .Set("id", job.id())
+                      .Set("kind", sched::NameOf(bug.kind))
+                      .Set("message", bug.message)
+                      .Set("details", bug.details)
+                      .Set("thread", uint64_t{bug.thread})
+                      .Set("pc", bug.pc)
+                      .Set("stack", stack)
+                      .Set("schedule", EncodeSteps(g_scheduler.trace()))
+                      .Set("threads", ThreadNames())
+                      .Set("event", static_cast<uint64_t>(bug.event))
+                      .Set("preemptions", CountPreemptions(g_scheduler.trace()))
+                      .Set("heuristic", uint64_t{bug.heuristic})
+                      .Set("executions", job.search().runs()));
+  }
+  return true;
+}
+
+void Worker::ReportExecution(Job& job) {
+  const sched::Trace& trace = g_scheduler.trace();
+  const char* outcome = !g_scheduler.result().bugs.empty()                          ? "bug"
+                        : trace.outcome == sched::ExecutionOutcome::kBlocked        ? "blocked"
+                        : trace.outcome == sched::ExecutionOutcome::kAssumptionFailed ? "blocked"
+                                                                                    : "ok";
+  channel_.Send(Message("execution")
+                    .Set("id", job.id())
+                    .Set("steps", EncodeSteps(trace))
+                    .Set("outcome", outcome));
+}
+
+void Worker::ReportFinalState(Job& job) {
+  if (g_scheduler.trace().outcome == sched::ExecutionOutcome::kBlocked ||
+      g_scheduler.trace().outcome == sched::ExecutionOutcome::kAssumptionFailed) {
+    return;
+  }
+  const uint64_t hash = g_scheduler.FinalStateHash();
+  if (!job.IsNewFinalState(hash)) return;
+  std::string outcome;
+  for (const sched::BugReport& bug : g_scheduler.result().bugs) {
+    if (!outcome.empty()) outcome += ",";
+    outcome += sched::NameOf(bug.kind);
+  }
+  channel_.Send(Message("final")
+                    .Set("id", job.id())
+                    .Set("hash", sched::Hex(hash))
+                    .Set("outcome", outcome.empty() ? "ok" : outcome));
+}
+
+void Worker::Narrate(Job& job) {
+  const sched::Trace& trace = g_scheduler.trace();
+  const std::vector<sched::LogLine>& log = g_scheduler.result().log;
+  size_t next_log = 0;
+  for (size_t i = 0; i < trace.size(); ++i) {
+    const sched::Event& event = trace.events[i];
+    std::string accesses;
+    for (const sched::MicroAccess& a : trace.AccessesOf(event)) {
+      if (a.size == 0) continue;
+      if (!accesses.empty()) accesses += ';';
+      accesses += std::to_string(a.begin) + ',' + std::to_string(a.size) + ',' +
+                  std::to_string(a.mode) + ',' + std::to_string(a.pc);
+    }
+    channel_.Send(Message("step")
+                      .Set("id", job.id())
+                      .Set("position", static_cast<uint64_t>(i))
+                      .Set("thread", uint64_t{event.thread})
+                      .Set("name", g_scheduler.NameOfThread(event.thread))
+                      .Set("what", DescribeFirstOperation(trace, event))
+                      .Set("pc", FirstCodeAddress(trace, event))
+                      .Set("object", event.operation.object == 0
+                                         ? std::string()
+                                         : sched::Hex(sched::ObjectOf(event.operation.object)))
+                      .Set("accesses", accesses)
+                      .Set("flags", uint64_t{event.flags}));
+    for (; next_log < log.size() && log[next_log].event == i; ++next_log) {
+      channel_.Send(Message("log")
+                        .Set("id", job.id())
+                        .Set("thread", uint64_t{log[next_log].thread})
+                        .Set("position", static_cast<uint64_t>(i))
+                        .Set("text", log[next_log].text));
+    }
+  }
+}
+
+void Worker::ReportRestart(Job& job, const char* reason) {
+  channel_.Send(Message("restart").Set("id", job.id()).Set("reason", reason));
+}
+
+void Worker::AddProgress(Job& job, Message* message) {
+  const dpor::Search& search = job.search();
+  message->Set("executions", search.executions())
+      .Set("blocked", search.blocked())
+      .Set("transitions", search.transitions())
+      .Set("new_transitions", search.new_transitions())
+      .Set("estimate", search.Estimate())
+      .Set("lower_bound", search.LowerBound())
+      .Set("seconds", seconds_before_slice_ +
+                          std::chrono::duration<double>(Clock::now() - slice_begin_).count());
+}
+
+std::string Worker::ThreadNames() const {
+  std::string names;
+  for (uint32_t id = 0; id < g_scheduler.slot_count(); ++id) {
+    if (id != 0) names += ';';
+    names += g_scheduler.NameOfThread(static_cast<sched::ThreadId>(id));
+  }
+  return names;
+}
+
+}  // namespace mc::checker

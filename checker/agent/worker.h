@@ -1,0 +1,64 @@
+// Worker: the process that runs executions and reports what it sees (checker/protocol.h).
+#ifndef MC_CHECKER_AGENT_WORKER_H_
+#define MC_CHECKER_AGENT_WORKER_H_
+
+#include <chrono>
+#include <map>
+#include <memory>
+
+#include "checker/agent/channel.h"
+#include "checker/agent/job.h"
+#include "checker/protocol.h"
+#include "sched/start.h"
+
+namespace mc::checker {
+
+// What one execution runs: the program's main, a registered test, or the body of an mc::Check.
+struct ProgramBody {
+  sched::ProgramEntry entry;
+  void (*body)(void*) = nullptr;  // mc::Check
+  void* context = nullptr;
+};
+
+class Worker {
+ public:
+  Worker(Channel& channel, SharedState* shared, const ProgramBody& body);
+  // Serves messages until told to quit. The return value is the process's exit status.
+  int Serve();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  enum class SliceEnd { kComplete, kLimit, kTime, kStop, kBug, kError };
+
+  void Define(const Message& message);
+  void Run(const Message& message);
+  SliceEnd RunSlice(Job& job, uint64_t executions, std::chrono::milliseconds time,
+                    bool stop_on_bug);
+  // After one execution; false ends the slice with *end.
+  bool AfterExecution(Job& job, bool stop_on_bug, SliceEnd* end);
+  bool ReportFailureToRun(Job& job);
+  bool ReportCandidates(Job& job);  // true if a site was learned: restart
+  void ReportCandidate(Job& job, const racedet::Candidate& candidate);
+  bool ReportBugs(Job& job);        // true if there was one
+  void ReportExecution(Job& job);
+  void ReportFinalState(Job& job);
+  void Narrate(Job& job);
+  void ReportRestart(Job& job, const char* reason);
+  void AddProgress(Job& job, Message* message);
+  std::string ThreadNames() const;
+  std::string DescribeObject(sched::Cell cell) const;
+
+  Channel& channel_;
+  SharedState* shared_;
+  std::map<uint64_t, std::unique_ptr<Job>> jobs_;
+  Job* active_ = nullptr;
+  bool initialised_ = false;
+  std::vector<uint32_t> changes_;
+  Clock::time_point slice_begin_, last_progress_;
+  double seconds_before_slice_ = 0;
+};
+
+}  // namespace mc::checker
+
+#endif  // MC_CHECKER_AGENT_WORKER_H_

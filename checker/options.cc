@@ -1,0 +1,362 @@
+#include "checker/options.h"
+
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "checker/message.h"
+#include "checker/picture.h"
+#include "checker/text.h"
+
+namespace mc::checker {
+namespace {
+
+enum class Value { kNone, kRequired };
+
+// One option: `apply` gets the value ("" for an option without).
+struct OptionEntry {
+  std::string name;  // without the dashes
+  Value value = Value::kNone;
+  std::string value_name;  // for the help
+  std::string help;        // "" hides it
+  std::function<absl::Status(Options&, const std::string&)> apply;
+};
+
+absl::Status Bad(absl::string_view text) { return absl::InvalidArgumentError(text); }
+
+OptionEntry Flag(std::string name, std::string help, bool Options::*member) {
+  return {std::move(name), Value::kNone, "", std::move(help),
+          [member](Options& options, const std::string&) {
+            options.*member = true;
+            return absl::OkStatus();
+          }};
+}
+
+OptionEntry Text(std::string name, std::string value_name, std::string help,
+                 std::string Options::*member) {
+  return {name, Value::kRequired, std::move(value_name), std::move(help),
+          [name, member](Options& options, const std::string& value) {
+            if (value.empty()) return Bad(absl::StrCat("--", name, " needs a value"));
+            options.*member = value;
+            return absl::OkStatus();
+          }};
+}
+
+// An option that is a setting of the search under the same name.
+OptionEntry Setting(std::string name, std::string value_name, std::string help) {
+  return {name, Value::kRequired, std::move(value_name), std::move(help),
+          [name](Options& options, const std::string& value) {
+            const absl::Status status = options.settings.Set(name, value);
+            return status.ok() ? status : Bad(absl::StrCat("--", name, ": ", status.message()));
+          }};
+}
+
+OptionEntry SettingFlag(std::string name, std::string help) {
+  return {name, Value::kNone, "", std::move(help), [name](Options& options, const std::string&) {
+            return options.settings.Set(name, "yes");
+          }};
+}
+
+OptionEntry Action(std::string name, std::string value_name, std::string help,
+                   std::function<absl::Status(Options&, const std::string&)> apply) {
+  return {std::move(name), value_name.empty() ? Value::kNone : Value::kRequired,
+          std::move(value_name), std::move(help), std::move(apply)};
+}
+
+absl::Status SetStrategy(Options& options, const std::string& value) {
+  for (absl::string_view later : {"dpor", "delay", "pct", "pos", "portfolio"}) {
+    if (value == later) {
+      return Bad(absl::StrCat("--strategy=", value, " is not available in this version: use ",
+                              "odpor, source, dfs or random"));
+    }
+  }
+  options.strategy_given = true;
+  const absl::Status status = options.settings.Set("strategy", value);
+  return status.ok() ? status : Bad(absl::StrCat("--strategy: ", status.message()));
+}
+
+absl::Status SetPps(Options& options, const std::string& value) {
+  absl::StatusOr<PpSet> pps = PpSet::Parse(value);
+  if (!pps.ok()) return Bad(absl::StrCat("--pp: ", pps.status().message()));
+  options.pps = *pps;
+  options.pps_given = true;
+  return absl::OkStatus();
+}
+
+absl::Status SetTime(Options& options, const std::string& value) {
+  // A bare number means seconds.
+  const bool bare = value.find_first_not_of("0123456789.") == std::string::npos;
+  if (!absl::ParseDuration(bare ? value + "s" : value, &options.time) ||
+      options.time <= absl::ZeroDuration()) {
+    return Bad(absl::StrCat("--time=", value, " is no time: write 30s, 10m or 2h"));
+  }
+  options.time_text = value;
+  return absl::OkStatus();
+}
+
+absl::Status SetExecutions(Options& options, const std::string& value) {
+  const auto number = ParseNumber<uint64_t>(value);
+  if (!number || *number == 0) {
+    return Bad(absl::StrCat("--executions=", value, ": it must be a number above 0"));
+  }
+  options.executions = *number;
+  return absl::OkStatus();
+}
+
+absl::Status SetJobs(Options&, const std::string& value) {
+  const auto number = ParseNumber<uint64_t>(value);
+  if (!number || *number == 0) {
+    return Bad(absl::StrCat("--jobs=", value, ": it must be a number above 0"));
+  }
+  if (*number == 1) return absl::OkStatus();
+  return Bad("--jobs: more than one worker process is not available in this version; use --jobs=1");
+}
+
+absl::Status SetFailOnRace(Options& options, const std::string& value) {
+  if (value == "confirmed") {
+    options.fail_on_race = FailOnRace::kConfirmed;
+  } else if (value == "suspected") {
+    options.fail_on_race = FailOnRace::kSuspected;
+  } else if (value == "never") {
+    options.fail_on_race = FailOnRace::kNever;
+  } else {
+    return Bad(absl::StrCat("--fail-on-race=", value,
+                            ": it can be confirmed, suspected or never"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SetColor(Options& options, const std::string& value) {
+  if (value != "auto" && value != "always" && value != "never") {
+    return Bad(absl::StrCat("--color=", value, ": it can be auto, always or never"));
+  }
+  options.color = value;
+  return absl::OkStatus();
+}
+
+absl::Status SetVisualize(Options& options, const std::string& value) {
+  const absl::StatusOr<PictureFormat> format = PictureFormatOf(value);
+  if (!format.ok()) return Bad(absl::StrCat("--visualize: ", format.status().message()));
+  options.visualize = value;
+  return absl::OkStatus();
+}
+
+absl::Status SetAttach(Options& options, const std::string& value) {
+  const std::vector<std::string_view> parts = Split(value, ',');
+  const auto control = parts.empty() ? std::nullopt : ParseNumber<int>(parts[0]);
+  const auto shared = parts.size() < 2 ? std::optional(-1) : ParseNumber<int>(parts[1]);
+  if (!control || !shared) return Bad("--internal-attach needs CONTROL_FD,SHARED_FD");
+  options.attach_control_fd = *control;
+  options.attach_shared_fd = *shared;
+  return absl::OkStatus();
+}
+
+OptionEntry SetVerbosity(std::string name, std::string help, Verbosity verbosity) {
+  return Action(std::move(name), "", std::move(help), [verbosity](Options& options,
+                                                                  const std::string&) {
+    options.verbosity = verbosity;
+    return absl::OkStatus();
+  });
+}
+
+OptionEntry NotAvailable(std::string name, std::string value_name) {
+  return Action(name, value_name, "", [name](Options&, const std::string&) {
+    return Bad(absl::StrCat("--", name, " is not available in this version"));
+  });
+}
+
+std::vector<OptionEntry> MakeTable() {
+  std::vector<OptionEntry> table = {
+      Flag("iterative", "iterative deepening over sets of preemption points (the default)",
+           &Options::iterative),
+      Action("strategy", "S",
+             "search one state space: odpor, source, dfs or random\n"
+             "(with --iterative: the strategy of every job)",
+             SetStrategy),
+      Action("pp", "SET",
+             "its preemption points, comma-separated: lock, unlock, cond, thread,\n"
+             "yield, atomic, dma, access:FILE:LINE, sync, all (the default), none",
+             SetPps),
+      Text("replay", "FILE", "run exactly one recorded schedule, narrated", &Options::replay),
+      Flag("gdb", "with --replay: stop at the failure under gdb", &Options::gdb),
+      Action("visualize", "FILE",
+             "draw to a .dot, .svg or .html file: the explored interleavings as a\n"
+             "tree; with --replay, the one trace as a swim-lane diagram",
+             SetVisualize),
+      Text("test", "NAME", "the registered test to check (default: each in turn)",
+           &Options::test),
+      Flag("list", "list the registered tests", &Options::list),
+      Action("time", "T", "budget: 30s, 10m, 2h (default 1h)", SetTime),
+      Action("executions", "N", "budget in executions, of each test", SetExecutions),
+      Action("jobs", "N", "worker processes (1 in this version)", SetJobs),
+      Setting("seed", "N", "for random choices and for the program's random numbers"),
+      Setting("race", "R",
+              "candidate rule: limited-hb (the default), or hb: no false\n"
+              "candidates, but misses some"),
+      Action("fail-on-race", "S",
+             "which data races are bugs: confirmed (default: those happens-before\n"
+             "leaves unordered), suspected (every candidate), never",
+             SetFailOnRace),
+      Flag("keep-going", "go on after the first bug and report every distinct one",
+           &Options::keep_going),
+      Setting("exit", "E",
+              "when main returns while threads run: wait for them (the default) or\n"
+              "immediate"),
+      Setting("heap", "H",
+              "allocator: thread (the default: freed blocks go to the freeing\n"
+              "thread), recycle (one list for all), fresh (no reuse)"),
+      SettingFlag("heap-overruns", "cover overruns from one heap block into its neighbour"),
+      SettingFlag("spurious", "condition variable waits may wake up spuriously"),
+      Setting("max-steps", "N", "longest execution, in transitions"),
+      Text("output", "DIR", "where schedules of bugs go (default mc-out)", &Options::output),
+      Text("json", "FILE", "write the report as JSON", &Options::json),
+      Text("junit", "FILE", "write the report as JUnit XML", &Options::junit),
+      Text("sarif", "FILE", "write the bugs as SARIF", &Options::sarif),
+      Text("final-states", "FILE", "write the distinct final states and bugs, sorted",
+           &Options::final_states),
+      Flag("require-complete", "exit with status 3 if the search did not finish",
+           &Options::require_complete),
+      SetVerbosity("quiet", "only bugs and the verdict", Verbosity::kQuiet),
+      SetVerbosity("verbose", "more detail", Verbosity::kVerbose),
+      Action("color", "WHEN", "auto (the default), always, never", SetColor),
+      Flag("help", "show this", &Options::help),
+      Flag("version", "show the version", &Options::version),
+      Action("internal-attach", "FDS", "", SetAttach),
+      Action("internal-mutate", "NAME", "",
+             [](Options& options, const std::string& value) {
+               return options.settings.Set("mutate", value);
+             }),
+      NotAvailable("preemptions", "N"),
+      NotAvailable("icb", ""),
+      NotAvailable("certificate", "FILE"),
+      NotAvailable("check-certificate", "FILE"),
+      NotAvailable("checkpoint", "DIR"),
+      NotAvailable("resume", ""),
+      NotAvailable("memory", "SIZE"),
+      NotAvailable("fair", ""),
+      NotAvailable("race-only", ""),
+  };
+  for (const RefinementName& refinement : Refinements()) {
+    const std::string name(refinement.name);
+    table.push_back(Action(absl::StrCat("no-", name), "",
+                           absl::StrCat("without: ", View(refinement.help)),
+                           [name](Options& options, const std::string&) {
+                             options.settings.disabled.push_back(name);
+                             return absl::OkStatus();
+                           }));
+  }
+  return table;
+}
+
+const std::vector<OptionEntry>& Table() {
+  static const std::vector<OptionEntry>& table = *new std::vector<OptionEntry>(MakeTable());
+  return table;
+}
+
+absl::Status UnknownOption(const std::string& name) {
+  std::vector<std::string> names;
+  for (const OptionEntry& entry : Table()) {
+    if (!entry.help.empty()) names.push_back(entry.name);
+  }
+  const std::string nearest = NearestOf(name, names);
+  return Bad(absl::StrCat("unknown option --", name,
+                          nearest.empty() ? "" : absl::StrCat(", did you mean --", nearest, "?"),
+                          nearest.empty() ? ": mc --help lists them" : ""));
+}
+
+// Handles words[*i], an option, and moves *i past a value it took.
+absl::Status ApplyOption(const std::vector<std::string>& words, size_t* i, Options* options) {
+  const std::string word = words[*i].substr(2);
+  const size_t equals = word.find('=');
+  const std::string name = word.substr(0, equals);
+  const auto entry = std::find_if(Table().begin(), Table().end(),
+                                  [&](const OptionEntry& e) { return e.name == name; });
+  if (entry == Table().end()) return UnknownOption(name);
+  if (entry->value == Value::kNone) {
+    if (equals != std::string::npos) return Bad(absl::StrCat("--", name, " takes no value"));
+    return entry->apply(*options, "");
+  }
+  if (equals != std::string::npos) return entry->apply(*options, word.substr(equals + 1));
+  if (*i + 1 >= words.size() || words[*i + 1].starts_with("--")) {
+    return Bad(absl::StrCat("--", name, " needs a value: --", name, "=", entry->value_name));
+  }
+  return entry->apply(*options, words[++*i]);
+}
+
+absl::Status CheckTogether(const Options& options) {
+  if (options.gdb && options.replay.empty()) {
+    return Bad("--gdb needs --replay=FILE: it stops at the failure of a recorded schedule");
+  }
+  if (!options.replay.empty() && (options.strategy_given || options.iterative)) {
+    return Bad("--replay runs one schedule: it goes with neither --strategy nor --iterative");
+  }
+  if (options.iterative && options.pps_given) {
+    return Bad("--pp is for a single state space: it does not go with --iterative");
+  }
+  if (options.harness.empty() && options.replay.empty() && options.attach_control_fd < 0) {
+    return Bad("no harness given: mc [options] HARNESS [-- arguments]; mc --help explains");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Options> ParseOptions(const std::vector<std::string>& words) {
+  Options options;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word == "--") {
+      options.arguments.assign(words.begin() + static_cast<ptrdiff_t>(i) + 1, words.end());
+      break;
+    }
+    if (word == "-h") {
+      options.help = true;
+    } else if (word.starts_with("--")) {
+      if (absl::Status status = ApplyOption(words, &i, &options); !status.ok()) return status;
+    } else if (word.starts_with("-") && word.size() > 1) {
+      return Bad(absl::StrCat("unknown option ", word,
+                              ": options of mc begin with --, arguments of the harness follow --"));
+    } else if (options.harness.empty()) {
+      options.harness = word;
+    } else {
+      return Bad(absl::StrCat("'", word, "' is one word too many: the harness is '",
+                              options.harness, "'; its own arguments follow --"));
+    }
+  }
+  if (options.help || options.version) return options;
+  if (absl::Status status = CheckTogether(options); !status.ok()) return status;
+  // Never looked up in PATH: a test is a file.
+  if (!options.harness.empty() && options.harness.find('/') == std::string::npos) {
+    options.harness = "./" + options.harness;
+  }
+  return options;
+}
+
+std::string HelpText() {
+  std::string text =
+      "mc: a model checker for multithreaded C and C++ programs\n\n"
+      "usage: mc [options] HARNESS [-- arguments of the harness]\n\n"
+      "HARNESS is a program built with mc-c++ or mc-cc. mc runs it under every interleaving\n"
+      "of its threads that can matter, until a bug is found, all are explored or the budget\n"
+      "ends.\n\n";
+  for (const OptionEntry& entry : Table()) {
+    if (entry.help.empty()) continue;
+    const std::string name =
+        entry.value == Value::kNone ? entry.name : absl::StrCat(entry.name, "=", entry.value_name);
+    std::string padding = "\n" + std::string(24, ' ');
+    std::string help;
+    for (char c : entry.help) help += c == '\n' ? padding : std::string(1, c);
+    absl::StrAppend(&text, absl::StrFormat("  --%-19s %s\n", name, help));
+  }
+  absl::StrAppend(&text,
+                  "\nexit status: 0 no bug found, 1 bug found, 2 wrong usage or an error of the\n"
+                  "harness, 3 not complete (with --require-complete). --replay: 1 reproduced,\n"
+                  "0 ran without the failure, 2 diverged.\n");
+  return text;
+}
+
+}  // namespace mc::checker

@@ -1,0 +1,68 @@
+// Options: the command line of mc (DESIGN section 4).
+#ifndef MC_CHECKER_OPTIONS_H_
+#define MC_CHECKER_OPTIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "checker/findings.h"
+#include "checker/pp_set.h"
+#include "checker/search_settings.h"
+
+namespace mc::checker {
+
+enum class Verbosity { kQuiet, kNormal, kVerbose };
+
+struct Options {
+  // What to do.
+  bool iterative = false;       // asked for by name
+  bool strategy_given = false;
+  bool list = false;
+  bool help = false;
+  bool version = false;
+  std::string replay;           // file; "" for none
+  bool gdb = false;
+
+  // What to run.
+  std::string harness;
+  std::vector<std::string> arguments;
+  std::string test;
+
+  // How.
+  SearchSettings settings;
+  PpSet pps{sched::kPpAll};
+  bool pps_given = false;
+  FailOnRace fail_on_race = FailOnRace::kConfirmed;
+  bool keep_going = false;
+  absl::Duration time = absl::Hours(1);
+  std::string time_text = "1h";
+  std::optional<uint64_t> executions;
+  bool require_complete = false;
+
+  // What to write.
+  std::string output = "mc-out";
+  std::string json, junit, sarif, visualize, final_states;
+  Verbosity verbosity = Verbosity::kNormal;
+  std::string color = "auto";
+
+  // Internal: supervise a zygote that runs already (mc::Check).
+  int attach_control_fd = -1;
+  int attach_shared_fd = -1;
+
+  // Iterative deepening, the default, or the search of one state space.
+  bool SearchesIteratively() const { return iterative || !(strategy_given || pps_given); }
+};
+
+// The words after the program's name. An error says what was wrong and what to do.
+absl::StatusOr<Options> ParseOptions(const std::vector<std::string>& words);
+
+// The text of --help.
+std::string HelpText();
+
+}  // namespace mc::checker
+
+#endif  // MC_CHECKER_OPTIONS_H_

@@ -1,0 +1,57 @@
+// Replay: runs one recorded schedule, narrated step by step (mc --replay=FILE).
+#ifndef MC_CHECKER_REPLAY_H_
+#define MC_CHECKER_REPLAY_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "checker/findings.h"
+#include "checker/harness_process.h"
+#include "checker/options.h"
+#include "checker/picture.h"
+#include "checker/report.h"
+#include "checker/schedule.h"
+#include "checker/symbolizer.h"
+
+namespace mc::checker {
+
+class Replay {
+ public:
+  explicit Replay(const Options& options);
+
+  // The exit status of mc --replay: 1 reproduced, 0 ran without the failure, 2 diverged or error.
+  int Run();
+
+ private:
+  enum class Outcome { kReproduced, kNoFailure, kDiverged, kError, kInterrupted };
+
+  absl::Status Prepare();
+  absl::Status StartHarness();
+  Outcome Execute();
+  bool OnMessage(const Message& message, Outcome* outcome);
+  void OnStep(const Message& message);
+  void OnLog(const Message& message);
+  void MarkSteps(const Message& message);
+  void OnFailure(Bug* bug);
+  void OnLoss(const HarnessProcess::Event& event);
+  Outcome Diverged(const Message& message);
+  bool Reproduced() const;
+  int Finish(Outcome outcome);
+
+  Options options_;
+  Palette palette_;
+  Schedule schedule_;
+  PpSet pps_;
+  std::unique_ptr<HarnessProcess> harness_;
+  std::unique_ptr<Symbolizer> symbolizer_;
+  std::shared_ptr<Findings> findings_;
+  PictureExecution execution_;
+  JobProgress progress_;
+  std::string error_;
+};
+
+}  // namespace mc::checker
+
+#endif  // MC_CHECKER_REPLAY_H_

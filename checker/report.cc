@@ -1,0 +1,422 @@
+#include "checker/report.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "checker/text.h"
+
+namespace mc::checker {
+namespace {
+
+using racedet::CandidateStatus;
+
+constexpr size_t kMostSwitchesShown = 60;
+
+std::string Indented(const std::string& text, absl::string_view indent) {
+  std::string out;
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    absl::StrAppend(&out, indent, line, "\n");
+  }
+  return out;
+}
+
+std::string FormatStack(uint64_t pc, const std::vector<uint64_t>& stack, Symbolizer* symbolizer,
+                        absl::string_view indent) {
+  std::string out, last;
+  std::vector<uint64_t> frames = stack;
+  frames.insert(frames.begin(), pc);
+  for (uint64_t frame : frames) {
+    const SourceLocation& location = symbolizer->Locate(frame);
+    // The runtime's own frames say nothing about the program.
+    if (frame == 0 || location.InRuntime()) continue;
+    const std::string line = location.WhereAndFunction();
+    if (line != last) absl::StrAppend(&out, indent, "at ", line, "\n");
+    last = line;
+  }
+  return out;
+}
+
+std::string FormatSide(const RaceSide& side, const Bug& bug, Symbolizer* symbolizer) {
+  std::string out = absl::StrCat("    ", side.kind);
+  if (side.thread >= 0) {
+    absl::StrAppend(&out, " by ", ThreadLabel(static_cast<uint32_t>(side.thread), bug.threads));
+  }
+  absl::StrAppend(&out, "\n", FormatStack(side.pc, side.stack, symbolizer, "      "));
+  return out;
+}
+
+// One line for each stretch of steps of one thread.
+std::string FormatInterleaving(const Bug& bug, Symbolizer* symbolizer) {
+  std::string out;
+  size_t shown = 0, total = 0;
+  for (size_t begin = 0, end = 0; begin < bug.steps.size(); begin = end) {
+    while (end < bug.steps.size() && bug.steps[end].thread == bug.steps[begin].thread) ++end;
+    ++total;
+    if (shown == kMostSwitchesShown) continue;
+    ++shown;
+    const ScheduleStep& step = bug.steps[begin];
+    std::string line = absl::StrCat("    ", ThreadLabel(step.thread, bug.threads));
+    if (!step.what.empty()) absl::StrAppend(&line, " ", step.what);
+    if (step.pc != 0) {
+      absl::StrAppend(&line, " at ", symbolizer->Locate(step.pc).WhereAndFunction());
+    }
+    if (end - begin > 1) absl::StrAppend(&line, ", and ", Count(end - begin - 1, "further step"));
+    absl::StrAppend(&out, line, "\n");
+  }
+  if (shown < total) absl::StrAppend(&out, "    ... and ", total - shown, " more\n");
+  return out;
+}
+
+std::string Headline(const Bug& bug, Symbolizer* symbolizer) {
+  return absl::StrCat(View(sched::NameOf(bug.kind)), " at ", PlaceOf(bug, symbolizer).Where());
+}
+
+std::string SetText(const PpSet& pps) { return pps.empty() ? "{}" : pps.Text(); }
+
+std::string FormatCounts(const JobProgress& total, size_t jobs, double seconds) {
+  std::string text = Count(total.executions, "execution");
+  if (total.blocked > 0) absl::StrAppend(&text, " (", total.blocked, " more blocked)");
+  absl::StrAppend(&text, " in ", Count(jobs, "job"), ", ", Count(total.transitions, "transition"),
+                  ", ", FormatSeconds(seconds));
+  return text;
+}
+
+size_t StartedJobs(const TestResult& result) {
+  return static_cast<size_t>(std::count_if(result.jobs.begin(), result.jobs.end(),
+                                           [](const Job& job) { return job.started; }));
+}
+
+std::string StateText(const Job& job) {
+  switch (job.state) {
+    case JobState::kComplete:
+      return "complete";
+    case JobState::kCrashed:
+      return "ended by its bug";
+    case JobState::kCancelled:
+      return "cancelled: includes a set that has a bug";
+    case JobState::kReplaced:
+      return "replaced by a larger set";
+    case JobState::kDropped:
+      return "given up for lack of memory";
+    default:
+      return "not complete";
+  }
+}
+
+std::string WhyNotVerified(const TestResult& result) {
+  switch (result.end) {
+    case SearchEnd::kTimeBudget:
+      return "within the time budget";
+    case SearchEnd::kExecutionBudget:
+      return "within the budget of executions";
+    case SearchEnd::kInterrupted:
+      return "until interrupted";
+    default:
+      break;
+  }
+  if (!result.missing.empty()) {
+    return absl::StrCat(
+        "with these preemption points; not among them, so not verified: ",
+        absl::StrJoin(result.missing, ", ", [](std::string* out, const std::string& line) {
+          absl::StrAppend(out, "access:", line);
+        }));
+  }
+  return "; not verified";
+}
+
+// "VERIFIED after ...", with the colour left to the caller.
+std::string VerdictText(const TestResult& result, Symbolizer* symbolizer) {
+  const std::string counts = FormatCounts(result.total, StartedJobs(result), result.seconds);
+  switch (result.verdict()) {
+    case Verdict::kBug: {
+      const auto& bugs = result.findings->bugs();
+      std::string text = absl::StrCat("BUG ", Headline(*bugs.front(), symbolizer));
+      if (bugs.size() > 1) absl::StrAppend(&text, " and ", bugs.size() - 1, " more");
+      if (result.end == SearchEnd::kInterrupted) absl::StrAppend(&text, "; interrupted");
+      return absl::StrCat(text, "; ", counts);
+    }
+    case Verdict::kVerified: {
+      std::string scope;
+      // One strategy alone verifies what its preemption points can show, and no more.
+      if (!result.iterative && !result.jobs.front().pps.Includes(PpSet(sched::kPpSync))) {
+        scope = absl::StrCat(" under the preemption points ", SetText(result.jobs.front().pps));
+      }
+      return absl::StrCat("VERIFIED", scope, " after ", counts);
+    }
+    case Verdict::kNoBugFound:
+      return absl::StrCat("NO BUG FOUND ", WhyNotVerified(result), "; ", counts);
+    case Verdict::kError:
+      break;
+  }
+  return absl::StrCat("ERROR ", result.error.substr(0, result.error.find('\n')));
+}
+
+std::string Painted(const std::string& text, Verdict verdict, const Palette& palette) {
+  const std::string words = verdict == Verdict::kNoBugFound ? "NO BUG FOUND"
+                                                            : text.substr(0, text.find(' '));
+  const std::string rest = text.substr(words.size());
+  if (verdict == Verdict::kVerified) return palette.Green(words) + rest;
+  if (verdict == Verdict::kNoBugFound) return palette.Bold(words) + rest;
+  return palette.Red(words) + rest;
+}
+
+std::string FormatJobs(const TestResult& result) {
+  std::string out = "Jobs:\n";
+  size_t never = 0;
+  for (const Job& job : result.jobs) {
+    if (!job.started) {
+      ++never;
+      continue;
+    }
+    absl::StrAppend(&out, absl::StrFormat("  %3d  %-40s %s\n", job.id, SetText(job.pps),
+                                          FormatJobProgress(job)));
+  }
+  if (never > 0) absl::StrAppend(&out, "       ", Count(never, "further set"), " not run\n");
+  return out;
+}
+
+std::string FormatRaces(const TestResult& result, bool verbose, Symbolizer* symbolizer) {
+  struct Line {
+    CandidateStatus status = CandidateStatus::kMallocRecycle;
+    bool data_race = false;
+    std::string object;
+  };
+  // Many instructions, one pair of lines.
+  std::map<std::pair<std::string, std::string>, Line> lines;
+  uint64_t promoted = 0;
+  for (const auto& race : result.findings->races()) {
+    promoted += race->promoted;
+    if (!race->IsCandidate() && !verbose) continue;
+    auto side = [&](const RaceSide& s) {
+      return absl::StrCat(s.kind, " at ", symbolizer->Locate(s.pc).Where());
+    };
+    Line& line = lines[{side(race->a), side(race->b)}];
+    if (race->IsCandidate() && line.status != CandidateStatus::kConfirmed) {
+      line.status = race->status;
+    }
+    line.data_race |= race->data_race;
+    line.object = race->object;
+  }
+  std::string out;
+  if (!lines.empty()) out = "Candidates:\n";
+  for (const auto& [sides, line] : lines) {
+    absl::StrAppend(&out, "  ", View(NameOf(line.status)), line.data_race ? " data race: " : ": ",
+                    sides.first, ", ", sides.second,
+                    line.object.empty() ? "" : absl::StrCat(" (", line.object, ")"), "\n");
+  }
+  const uint64_t discarded = result.findings->malloc_recycle_discarded();
+  if (discarded + promoted > 0) {
+    absl::StrAppend(&out, "Discarded as malloc-recycle: ", discarded);
+    if (promoted > 0) absl::StrAppend(&out, "; not a false positive after all: ", promoted);
+    absl::StrAppend(&out, "\n");
+  }
+  return out;
+}
+
+std::string FormatUntested(const TestResult& result) {
+  std::set<std::string> lines;
+  for (const CandidateView& candidate : result.untested) {
+    lines.insert(absl::StrCat("  ", candidate.earlier_pp, ", ", candidate.later_pp, "\n"));
+  }
+  if (lines.empty()) return "";
+  return absl::StrCat("Candidates never tested to the end:\n", absl::StrJoin(lines, ""));
+}
+
+}  // namespace
+
+Verdict TestResult::verdict() const {
+  if (findings != nullptr && !findings->bugs().empty()) return Verdict::kBug;
+  if (!error.empty()) return Verdict::kError;
+  return saturated ? Verdict::kVerified : Verdict::kNoBugFound;
+}
+
+Verdict RunReport::verdict() const {
+  Verdict worst = error.empty() ? Verdict::kVerified : Verdict::kError;
+  bool bug = false;
+  for (const TestResult& test : tests) {
+    bug |= test.verdict() == Verdict::kBug;
+    worst = std::max(worst, test.verdict());
+  }
+  if (bug) return Verdict::kBug;
+  if (tests.empty() && error.empty()) return Verdict::kNoBugFound;
+  return worst;
+}
+
+std::string RunReport::FirstError() const {
+  if (!error.empty()) return error;
+  for (const TestResult& test : tests) {
+    if (!test.error.empty()) return test.error;
+  }
+  return "";
+}
+
+bool RunReport::complete() const {
+  return !interrupted && error.empty() && std::all_of(tests.begin(), tests.end(), [](const auto& t) {
+    return t.saturated ||
+           (t.end == SearchEnd::kComplete && !t.iterative && t.jobs.front().complete());
+  });
+}
+
+std::string_view NameOf(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kVerified:
+      return "verified";
+    case Verdict::kNoBugFound:
+      return "no-bug-found";
+    case Verdict::kBug:
+      return "bug";
+    case Verdict::kError:
+      break;
+  }
+  return "error";
+}
+
+std::string Palette::Wrap(std::string_view code, std::string_view text) const {
+  if (!on_) return std::string(text);
+  return absl::StrCat("\033[", View(code), "m", View(text), "\033[0m");
+}
+
+const SourceLocation& PlaceOf(const Bug& bug, Symbolizer* symbolizer) {
+  std::vector<uint64_t> frames = bug.stack;
+  frames.insert(frames.begin(), bug.pc);
+  // Better the program's line that called into a library than the library's.
+  for (bool user_code_only : {true, false}) {
+    for (uint64_t frame : frames) {
+      const SourceLocation& location = symbolizer->Locate(frame);
+      if (location.InRuntime()) continue;
+      if (user_code_only ? location.in_user_code : location.HasLine()) return location;
+    }
+  }
+  const uint64_t last = bug.steps.empty() ? 0 : bug.steps.back().pc;
+  return symbolizer->Locate(bug.pc != 0 ? bug.pc : last);
+}
+
+std::string ThreadLabel(uint32_t slot, const std::vector<std::string>& names) {
+  if (slot >= names.size()) return absl::StrCat("T", slot);
+  return absl::StrCat("T", slot, " (", names[slot] == "0" ? "main" : names[slot], ")");
+}
+
+std::string FormatSeconds(double seconds) {
+  if (!std::isfinite(seconds) || seconds > 1e9) return "very long";
+  if (seconds < 10) return absl::StrFormat("%.2f s", seconds);
+  if (seconds < 120) return absl::StrFormat("%.0f s", seconds);
+  if (seconds < 7200) return absl::StrFormat("%.0f min", seconds / 60);
+  if (seconds < 172800) return absl::StrFormat("%.1f h", seconds / 3600);
+  return absl::StrFormat("%.3g days", seconds / 86400);
+}
+
+std::string FormatJobProgress(const Job& job) {
+  const JobProgress& progress = job.progress;
+  std::string text;
+  if (job.complete() || progress.estimate <= 0) {
+    text = Count(progress.executions, "execution");
+  } else {
+    const double share =
+        100 * static_cast<double>(progress.executions) / std::max(progress.estimate, 1.0);
+    text = absl::StrFormat("%d/~%.3g executions (%.3g%%), ETA %s", progress.executions,
+                           progress.estimate, share, FormatSeconds(job.SecondsLeft()));
+  }
+  if (progress.blocked > 0) absl::StrAppend(&text, ", ", progress.blocked, " blocked");
+  return absl::StrCat(text, ", ", StateText(job));
+}
+
+std::string FormatBug(const Bug& bug, size_t number, const std::string& replay_command,
+                      Symbolizer* symbolizer, const Palette& palette) {
+  std::string out =
+      absl::StrCat(palette.Red(absl::StrCat("BUG ", number, ": ", View(sched::NameOf(bug.kind)))),
+                   bug.message.empty() ? "" : ": ", bug.message, "\n");
+  absl::StrAppend(&out, "  where: ", PlaceOf(bug, symbolizer).WhereAndFunction());
+  if (bug.thread >= 0) {
+    absl::StrAppend(&out, ", in ", ThreadLabel(static_cast<uint32_t>(bug.thread), bug.threads));
+  }
+  absl::StrAppend(&out, "\n");
+  if (bug.race != nullptr) {
+    absl::StrAppend(&out, "  both sides:\n", FormatSide(bug.race->a, bug, symbolizer),
+                    FormatSide(bug.race->b, bug, symbolizer));
+  } else if (!bug.stack.empty()) {
+    absl::StrAppend(&out, "  stack:\n", FormatStack(bug.pc, bug.stack, symbolizer, "    "));
+  }
+  if (!bug.details.empty()) absl::StrAppend(&out, Indented(bug.details, "  "));
+  if (!bug.steps.empty()) {
+    absl::StrAppend(&out, "  interleaving (", Count(bug.steps.size(), "step"), ", ",
+                    Count(bug.preemptions, "preemption"), "), each thread from:\n",
+                    FormatInterleaving(bug, symbolizer));
+  }
+  absl::StrAppend(&out, "  found with preemption points ", bug.pps, " after ",
+                  Count(bug.executions, "execution"), "\n");
+  if (!bug.schedule_file.empty()) {
+    absl::StrAppend(&out, "  schedule: ", bug.schedule_file, "\n  replay: ", replay_command, "\n");
+  } else if (!bug.schedule_problem.empty()) {
+    absl::StrAppend(&out, "  no schedule: ", bug.schedule_problem, "\n");
+  }
+  return out;
+}
+
+std::string FormatSummary(const TestResult& result, bool verbose, Symbolizer* symbolizer,
+                          const Palette&) {
+  std::string out = FormatJobs(result);
+  if (result.findings != nullptr) {
+    absl::StrAppend(&out, FormatRaces(result, verbose, symbolizer));
+  }
+  absl::StrAppend(&out, FormatUntested(result));
+  return out;
+}
+
+std::string FormatTestLine(const TestResult& result, Symbolizer* symbolizer,
+                           const Palette& palette) {
+  return absl::StrCat(result.test, ": ",
+                      Painted(VerdictText(result, symbolizer), result.verdict(), palette));
+}
+
+std::string FormatFinalLine(const RunReport& report, Symbolizer* symbolizer,
+                            const Palette& palette) {
+  const Verdict verdict = report.verdict();
+  std::string text;
+  if (verdict == Verdict::kError) {
+    const std::string error = report.FirstError();
+    text = absl::StrCat("ERROR ", error.substr(0, error.find('\n')));
+  } else if (report.tests.empty()) {
+    text = "NO BUG FOUND until interrupted; 0 executions";
+  } else {
+    // The first test with the worst verdict speaks for all.
+    const auto worst = std::find_if(report.tests.begin(), report.tests.end(),
+                                    [&](const auto& t) { return t.verdict() == verdict; });
+    if (report.tests.size() == 1) {
+      text = VerdictText(*worst, symbolizer);
+    } else {
+      TestResult sum = *worst;
+      sum.jobs.clear();
+      sum.total = JobProgress();
+      sum.seconds = report.seconds;
+      for (const TestResult& test : report.tests) {
+        sum.jobs.insert(sum.jobs.end(), test.jobs.begin(), test.jobs.end());
+        sum.total.executions += test.total.executions;
+        sum.total.blocked += test.total.blocked;
+        sum.total.transitions += test.total.transitions;
+      }
+      const auto same = std::count_if(report.tests.begin(), report.tests.end(),
+                                      [&](const auto& t) { return t.verdict() == verdict; });
+      text = absl::StrCat(VerdictText(sum, symbolizer), "; ", same, " of ", report.tests.size(),
+                          " tests, first ", worst->test);
+    }
+  }
+  return absl::StrCat("mc: ", Painted(text, verdict, palette));
+}
+
+absl::Status WriteTextFile(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (file) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("cannot write '", path, "': ", strerror(errno)));
+}
+
+}  // namespace mc::checker

@@ -1,0 +1,100 @@
+// The report: what one run of mc found, for people (standard output) and for programs.
+#ifndef MC_CHECKER_REPORT_H_
+#define MC_CHECKER_REPORT_H_
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "checker/findings.h"
+#include "checker/job_engine.h"
+#include "checker/symbolizer.h"
+
+namespace mc::checker {
+
+enum class Verdict { kVerified, kNoBugFound, kBug, kError };
+
+// What the search of one test came to.
+struct TestResult {
+  std::string test;  // "" for a program's main
+  std::shared_ptr<Findings> findings;
+  std::vector<Job> jobs;  // all that were created
+  JobProgress total;
+  SearchEnd end = SearchEnd::kComplete;
+  bool saturated = false;
+  bool iterative = true;
+  std::set<std::string> missing;          // single strategy: PPs of candidates its set lacks
+  std::vector<CandidateView> untested;
+  std::string error;                      // "" for none
+  double seconds = 0;
+
+  Verdict verdict() const;
+};
+
+struct RunReport {
+  std::string harness;
+  std::vector<TestResult> tests;
+  std::string error;  // of the run as a whole, "" for none
+  bool interrupted = false;
+  uint64_t seed = 0;
+  double seconds = 0;
+  uint64_t max_rss_kb = 0;
+  std::string time_budget;       // as text
+  uint64_t execution_budget = 0; // 0: none
+
+  // The worst of the tests' verdicts; an error after a bug is still a bug.
+  Verdict verdict() const;
+  std::string FirstError() const;
+  bool complete() const;  // every search ran to its end
+};
+
+// Where a bug shows in the source: the first of its place and its callers that is a line of the
+// program, else one of a library.
+const SourceLocation& PlaceOf(const Bug& bug, Symbolizer* symbolizer);
+
+// Colours of a terminal, or nothing.
+class Palette {
+ public:
+  explicit Palette(bool on) : on_(on) {}
+  std::string Bold(std::string_view text) const { return Wrap("1", text); }
+  std::string Red(std::string_view text) const { return Wrap("1;31", text); }
+  std::string Green(std::string_view text) const { return Wrap("1;32", text); }
+  std::string Faint(std::string_view text) const { return Wrap("2", text); }
+
+ private:
+  std::string Wrap(std::string_view code, std::string_view text) const;
+  bool on_;
+};
+
+// One bug in full: what, where, both sides of a race, the interleaving in brief, how to replay it.
+std::string FormatBug(const Bug& bug, size_t number, const std::string& replay_command,
+                      Symbolizer* symbolizer, const Palette& palette);
+// Jobs, candidates and what was not tested. `symbolizer` may be null if nothing was found.
+std::string FormatSummary(const TestResult& result, bool verbose, Symbolizer* symbolizer,
+                          const Palette& palette);
+// "mc: VERIFIED ...", without newline.
+std::string FormatFinalLine(const RunReport& report, Symbolizer* symbolizer,
+                            const Palette& palette);
+// The counts of one test, for several tests' blocks.
+std::string FormatTestLine(const TestResult& result, Symbolizer* symbolizer,
+                           const Palette& palette);
+
+// The thread of a slot, for people: "T1 (0.1)".
+std::string ThreadLabel(uint32_t slot, const std::vector<std::string>& names);
+std::string FormatSeconds(double seconds);
+std::string FormatJobProgress(const Job& job);
+
+// The formats for programs. Each writes a file; an error names it.
+absl::Status WriteJson(const std::string& path, const RunReport& report, Symbolizer* symbolizer);
+absl::Status WriteJUnit(const std::string& path, const RunReport& report, Symbolizer* symbolizer);
+absl::Status WriteSarif(const std::string& path, const RunReport& report, Symbolizer* symbolizer);
+absl::Status WriteTextFile(const std::string& path, const std::string& text);
+
+std::string_view NameOf(Verdict verdict);
+
+}  // namespace mc::checker
+
+#endif  // MC_CHECKER_REPORT_H_

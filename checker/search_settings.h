@@ -1,0 +1,54 @@
+// SearchSettings: everything besides the PP set that decides what the executions of a job are.
+//
+// Sent to the worker with every job, and kept in every schedule file: a schedule only means something
+// under the settings it was found with.
+#ifndef MC_CHECKER_SEARCH_SETTINGS_H_
+#define MC_CHECKER_SEARCH_SETTINGS_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "checker/message.h"
+
+namespace mc::checker {
+
+struct SearchSettings {
+  std::string strategy = "odpor";
+  std::string race = "limited-hb";
+  std::string heap = "thread";
+  std::string exit = "wait";
+  bool heap_overruns = false;
+  bool spurious = false;
+  uint64_t seed = 0;
+  uint64_t max_steps = 0;             // longest execution, in transitions; 0: the runtime's default
+  std::vector<std::string> disabled;  // refinements of the dependence relation that are off
+  std::string mutate;                 // a deliberate mistake; test builds only
+
+  bool operator==(const SearchSettings&) const = default;
+
+  void AddTo(Message* job) const;
+
+  // The settings by name, as text, for schedule files. Set fails for a name or a value that there
+  // is not.
+  static std::span<const std::string_view> Names();
+  std::string Get(std::string_view name) const;
+  absl::Status Set(std::string_view name, std::string_view value);
+};
+
+// The refinements that can be switched off, and what each says.
+struct RefinementName {
+  std::string_view name;
+  std::string_view help;
+};
+std::span<const RefinementName> Refinements();
+
+// The values an enumerated setting can have; empty if it is not enumerated.
+std::span<const std::string_view> ValuesOf(std::string_view setting);
+
+}  // namespace mc::checker
+
+#endif  // MC_CHECKER_SEARCH_SETTINGS_H_

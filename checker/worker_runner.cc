@@ -1,0 +1,283 @@
+#include "checker/worker_runner.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
+#include "absl/time/clock.h"
+#include "checker/text.h"
+
+namespace mc::checker {
+namespace {
+
+// Longer than any slice: a worker that says nothing for so long is lost.
+constexpr absl::Duration kSilence = absl::Minutes(3);
+// A picture of more executions than this is of no use to anybody.
+constexpr size_t kMostStreamedExecutions = 20000;
+
+JobProgress ParseProgress(const Message& message) {
+  JobProgress progress;
+  progress.executions = message.Number("executions");
+  progress.blocked = message.Number("blocked");
+  progress.transitions = message.Number("transitions");
+  progress.estimate = std::max(message.Real("estimate"), message.Real("lower_bound"));
+  progress.seconds = message.Real("seconds");
+  return progress;
+}
+
+std::string EncodeRanges(const std::vector<sched::CodeRange>& ranges) {
+  std::string text;
+  for (const sched::CodeRange& range : ranges) {
+    absl::StrAppend(&text, text.empty() ? "" : ";", range.begin, ",", range.end);
+  }
+  return text;
+}
+
+}  // namespace
+
+Message JobMessage(uint64_t id, const PpSet& pps, std::vector<sched::CodeRange> ranges,
+                   const std::string& test, const SearchSettings& settings) {
+  Message message("job");
+  message.Set("id", id);
+  message.Set("classes", uint64_t{pps.classes()});
+  SortAndMerge(&ranges);
+  message.Set("ranges", EncodeRanges(ranges));
+  if (!test.empty()) message.Set("test", test);
+  settings.AddTo(&message);
+  return message;
+}
+
+std::vector<ScheduleStep> RecoverSteps(const SharedState& shared) {
+  std::vector<ScheduleStep> steps;
+  const uint32_t count = std::min(shared.steps.load(), SharedState::kMaxSteps);
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint16_t entry = shared.step[i];
+    if ((entry & 0x8000) == 0) {
+      steps.emplace_back().thread = entry;
+    } else if (!steps.empty()) {
+      steps.back().choices.push_back(entry & 0x7fff);
+    }
+  }
+  return steps;
+}
+
+std::string DescribeWaitStatus(int status) {
+  if (WIFSIGNALED(status)) {
+    return absl::StrCat("killed by signal ", WTERMSIG(status), " (", strsignal(WTERMSIG(status)),
+                        ")");
+  }
+  return absl::StrCat("exited with status ", WEXITSTATUS(status));
+}
+
+bool WorkerRunner::Define(int job, const PpSet& pps) {
+  std::vector<sched::CodeRange> ranges;
+  for (const std::string& line : pps.accesses()) {
+    const std::vector<sched::CodeRange> more = symbolizer_->RangesOf(line);
+    if (more.empty()) {
+      failure_ = absl::InvalidArgumentError(absl::StrCat(
+          "there is no code at access:", line, " in the harness: is it built with -g?"));
+      return false;
+    }
+    ranges.insert(ranges.end(), more.begin(), more.end());
+  }
+  Message message = JobMessage(static_cast<uint64_t>(job), pps, std::move(ranges), options_.test,
+                               options_.settings);
+  message.Set("tree", uint64_t{options_.stream_executions});
+  message.Set("final_states", uint64_t{options_.final_states});
+  harness_->Send(message);
+  defined_.insert(job);
+  return true;
+}
+
+SliceResult WorkerRunner::Run(int job, const PpSet& pps, const SliceLimits& limits,
+                              JobEvents& events) {
+  SliceResult result;
+  if (!harness_->worker_alive()) {
+    defined_.clear();
+    if (absl::Status status = harness_->ForkWorker(); !status.ok()) return Fail(status);
+  }
+  job_ = job;
+  pps_ = pps.Text();
+  if (!defined_.contains(job)) {
+    progress_ = JobProgress();
+    if (!Define(job, pps)) return {SliceEnd::kFailed, false};
+  }
+  Message run("run");
+  run.Set("id", static_cast<uint64_t>(job));
+  run.Set("executions", limits.executions);
+  run.Set("milliseconds",
+          static_cast<uint64_t>(std::max<int64_t>(1, absl::ToInt64Milliseconds(limits.time))));
+  run.Set("stop_on_bug", uint64_t{limits.stop_on_bug});
+  harness_->Send(run);
+  for (;;) {
+    const HarnessProcess::Event event = harness_->Receive(kSilence);
+    switch (event.kind) {
+      case HarnessProcess::EventKind::kMessage:
+        if (const std::optional<SliceResult> end = OnMessage(event.message, events)) return *end;
+        break;
+      case HarnessProcess::EventKind::kTimeout:
+        harness_->StopWorker();
+        return Fail(absl::DeadlineExceededError(
+            "the harness has said nothing for minutes; its worker was stopped"));
+      default:
+        return OnDeath(event, events);
+    }
+  }
+}
+
+void WorkerRunner::Drop(int job) {
+  if (defined_.erase(job) == 0 || !harness_->worker_alive()) return;
+  Message message("drop");
+  harness_->Send(message.Set("id", static_cast<uint64_t>(job)));
+}
+
+bool WorkerRunner::MemoryIsShort() {
+  static const uint64_t memory_kb = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                                    static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) / 1024;
+  return harness_->SampleWorkerRss() > memory_kb / 2;
+}
+
+// ---------------------------------------------------------------------------------------------
+// What the worker says
+
+void WorkerRunner::Report(JobEvents& events, const Message& message) {
+  progress_ = ParseProgress(message);
+  events.OnProgress(progress_);
+}
+
+std::optional<SliceResult> WorkerRunner::OnMessage(const Message& message, JobEvents& events) {
+  if (message.Has("threads")) {
+    threads_.clear();
+    for (std::string_view name : Split(message.Text("threads"), ';')) threads_.emplace_back(name);
+  }
+  const std::string& type = message.type();
+  // Late words about a job that was dropped.
+  if (message.Has("id") && message.Number("id") != static_cast<uint64_t>(job_)) return std::nullopt;
+  if (type == "progress") {
+    Report(events, message);
+  } else if (type == "race") {
+    OnRaceMessage(message, events);
+  } else if (type == "bug") {
+    OnBugMessage(message, events);
+  } else if (type == "restart") {
+    progress_ = JobProgress();
+    std::erase_if(executions_, [this](const auto& e) { return e.job == job_; });
+    events.OnRestart();
+  } else if (type == "execution") {
+    if (executions_.size() < kMostStreamedExecutions) {
+      executions_.push_back(
+          {job_, ParseSteps(message.Text("steps")), std::string(message.Text("outcome"))});
+    }
+  } else if (type == "final") {
+    final_states_.insert(
+        absl::StrCat(View(message.Text("hash")), " ", View(message.Text("outcome"))));
+  } else if (type == "diverged") {
+    return Fail(absl::FailedPreconditionError(absl::StrCat(
+        "the program diverged: it is not a function of the schedule. At step ",
+        message.Number("step"), " it did '", View(message.Text("found")), "' where it had done '",
+        View(message.Text("expected")), "' before. ", View(message.Text("message")),
+        "\nLook for what differs from run to run: time, random numbers, uninitialised memory, "
+        "input and output, state outside the process.")));
+  } else if (type == "error") {
+    return Fail(absl::InternalError(View(message.Text("message"))));
+  } else if (type == "complete") {
+    Report(events, message);
+    harness_->SampleWorkerRss();
+    return SliceResult{SliceEnd::kComplete, false};
+  } else if (type == "paused") {
+    Report(events, message);
+    const std::string_view reason = message.Text("reason");
+    if (reason == "bug") return SliceResult{SliceEnd::kStoppedAtBug, false};
+    if (reason == "stop") return SliceResult{SliceEnd::kInterrupted, false};
+    return SliceResult{SliceEnd::kPaused, false};
+  }
+  return std::nullopt;
+}
+
+void WorkerRunner::OnRaceMessage(const Message& message, JobEvents& events) {
+  Bug* bug = nullptr;
+  const Race& race = findings_->AddRace(message, pps_, &bug);
+  if (bug != nullptr) {
+    if (bug->threads.empty()) bug->threads = threads_;
+    if (on_bug_) on_bug_(bug);
+  }
+  events.OnCandidate(findings_->ViewOf(race));
+}
+
+void WorkerRunner::OnBugMessage(const Message& message, JobEvents& events) {
+  Bug* bug = findings_->AddBug(message, pps_);
+  if (bug != nullptr && on_bug_) on_bug_(bug);
+  events.OnBug();
+}
+
+// ---------------------------------------------------------------------------------------------
+// What the worker cannot say itself
+
+SliceResult WorkerRunner::OnDeath(const HarnessProcess::Event& event, JobEvents& events) {
+  SharedState& shared = harness_->shared();
+  progress_.executions = std::max<uint64_t>(progress_.executions, shared.executions);
+  events.OnProgress(progress_);
+  defined_.clear();
+  switch (event.kind) {
+    case HarnessProcess::EventKind::kInterrupted:
+      return {SliceEnd::kInterrupted, true};
+    case HarnessProcess::EventKind::kHang:
+      ReportLost(sched::BugKind::kLivelock,
+                 "the program ran on without reaching a scheduling point",
+                 "This is a heuristic: no thread did anything visible to others for several "
+                 "seconds, so it is taken for an endless loop.",
+                 events);
+      return {SliceEnd::kCrashed, true};
+    case HarnessProcess::EventKind::kGone:
+      return Fail(absl::UnavailableError("the harness process is gone"));
+    default:
+      break;
+  }
+  std::string details;
+  if (shared.in_program == 0) {
+    details = "It happened between two steps of the program, in the checker's own code; memory the "
+              "program has damaged can cause that.";
+  }
+  if (WIFSIGNALED(event.status) && WTERMSIG(event.status) == SIGKILL) {
+    absl::StrAppend(&details, details.empty() ? "" : "\n",
+                    "Somebody killed it: the system does so when memory runs out.");
+  }
+  const absl::string_view tail = absl::StripAsciiWhitespace(harness_->ErrorTail());
+  if (!tail.empty()) {
+    absl::StrAppend(&details, details.empty() ? "" : "\n", "Its last words:\n", tail);
+  }
+  ReportLost(sched::BugKind::kCrash,
+             absl::StrCat("the harness process was lost: ", DescribeWaitStatus(event.status)),
+             std::move(details), events);
+  return {SliceEnd::kCrashed, true};
+}
+
+void WorkerRunner::ReportLost(sched::BugKind kind, std::string message, std::string details,
+                              JobEvents& events) {
+  Bug bug;
+  bug.kind = kind;
+  bug.message = std::move(message);
+  bug.details = std::move(details);
+  bug.steps = RecoverSteps(harness_->shared());
+  bug.threads = threads_;
+  bug.executions = progress_.executions;
+  bug.pps = pps_;
+  if (!bug.steps.empty()) bug.thread = static_cast<int>(bug.steps.back().thread);
+  Bug* added = findings_->AddBug(std::move(bug));
+  if (added != nullptr && on_bug_) on_bug_(added);
+  events.OnBug();
+}
+
+SliceResult WorkerRunner::Fail(absl::Status status) {
+  failure_ = std::move(status);
+  return {absl::IsCancelled(failure_) ? SliceEnd::kInterrupted : SliceEnd::kFailed,
+          !harness_->worker_alive()};
+}
+
+}  // namespace mc::checker

@@ -1,0 +1,100 @@
+// WorkerRunner: runs the engine's jobs in worker processes of the harness.
+//
+// Turns a job into the messages of checker/protocol.h, what the worker answers into findings, and
+// the worker's death or hang into the bug it is. A new worker is started whenever one is needed; the
+// jobs the old one knew are then defined again when they are next run.
+#ifndef MC_CHECKER_WORKER_RUNNER_H_
+#define MC_CHECKER_WORKER_RUNNER_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "checker/findings.h"
+#include "checker/harness_process.h"
+#include "checker/job_runner.h"
+#include "checker/search_settings.h"
+#include "checker/symbolizer.h"
+
+namespace mc::checker {
+
+struct WorkerOptions {
+  SearchSettings settings;
+  std::string test;           // "" for the program's main
+  bool stream_executions = false;
+  bool final_states = false;
+};
+
+// One explored execution, as streamed.
+struct ExploredExecution {
+  int job = 0;
+  std::vector<ScheduleStep> steps;
+  std::string outcome;  // ok, bug or blocked
+};
+
+class WorkerRunner final : public JobRunner {
+ public:
+  // All of them must outlive the runner.
+  WorkerRunner(const WorkerOptions& options, HarnessProcess* harness, Findings* findings,
+               Symbolizer* symbolizer)
+      : options_(options), harness_(harness), findings_(findings), symbolizer_(symbolizer) {}
+
+  // Called for each new bug, as soon as it is known.
+  void set_on_bug(std::function<void(Bug*)> callback) { on_bug_ = std::move(callback); }
+
+  SliceResult Run(int job, const PpSet& pps, const SliceLimits& limits,
+                  JobEvents& events) override;
+  void Drop(int job) override;
+  bool MemoryIsShort() override;
+
+  // Why Run said kFailed.
+  const absl::Status& failure() const { return failure_; }
+  // What only some runs stream.
+  const std::vector<ExploredExecution>& executions() const { return executions_; }
+  const std::vector<std::string>& threads() const { return threads_; }  // names in slot order
+  const std::set<std::string>& final_states() const { return final_states_; }
+
+ private:
+  // nullopt: the slice goes on.
+  std::optional<SliceResult> OnMessage(const Message& message, JobEvents& events);
+  bool Define(int job, const PpSet& pps);
+  void OnRaceMessage(const Message& message, JobEvents& events);
+  void OnBugMessage(const Message& message, JobEvents& events);
+  SliceResult OnDeath(const HarnessProcess::Event& event, JobEvents& events);
+  void ReportLost(sched::BugKind kind, std::string message, std::string details,
+                  JobEvents& events);
+  SliceResult Fail(absl::Status status);
+  void Report(JobEvents& events, const Message& message);
+
+  WorkerOptions options_;
+  HarnessProcess* harness_;
+  Findings* findings_;
+  Symbolizer* symbolizer_;
+  std::function<void(Bug*)> on_bug_;
+  std::set<int> defined_;  // in the worker that lives
+  int job_ = 0;            // that runs
+  std::string pps_;        // its set
+  JobProgress progress_;   // last heard of it
+  std::vector<std::string> threads_;  // names in slot order, last heard
+  absl::Status failure_;
+  std::vector<ExploredExecution> executions_;
+  std::set<std::string> final_states_;
+};
+
+// The `job` message that defines the search of a PP set whose accesses are `ranges`.
+Message JobMessage(uint64_t id, const PpSet& pps, std::vector<sched::CodeRange> ranges,
+                   const std::string& test, const SearchSettings& settings);
+
+// The schedule the worker left in shared memory.
+std::vector<ScheduleStep> RecoverSteps(const SharedState& shared);
+
+// "killed by signal 11 (Segmentation fault)", "exited with status 3".
+std::string DescribeWaitStatus(int status);
+
+}  // namespace mc::checker
+
+#endif  // MC_CHECKER_WORKER_RUNNER_H_

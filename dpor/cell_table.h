@@ -1,0 +1,182 @@
+// CellTable: who touched each cell last, on the current path (spec optimal-dpor 3.2).
+//
+// Memory is kept in words of 8 bytes, each divided into the parts that accesses have told apart so
+// far; every other cell is a word of its own. A part is a *cell* with a dense number. For each cell:
+// the last write, and since then the reads and the additions (the latest of each thread). Lists are
+// persistent: an older state is restored by putting back three numbers.
+//
+// Dividing a part gives a new cell that older undo entries do not know: `divided()` then tells the
+// owner to rebuild the table from the path's footprints. That happens at most once per boundary.
+#ifndef MC_DPOR_CELL_TABLE_H_
+#define MC_DPOR_CELL_TABLE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "dpor/footprint.h"
+#include "sched/cell.h"
+
+namespace mc::dpor {
+
+inline constexpr uint32_t kNoPosition = 0xffffffff;
+
+// Positions in the path; lists are heads into the table's nodes, 0 = empty.
+struct CellState {
+  uint32_t last_write = kNoPosition;
+  uint32_t reads = 0;
+  uint32_t adds = 0;
+};
+
+class CellTable {
+ public:
+  struct Node {
+    uint32_t position;
+    uint32_t next;
+  };
+  struct Undo {
+    uint32_t cell;
+    CellState old;
+  };
+
+  CellTable();
+
+  // Calls visit(cell number) for each cell of `range`, created if new.
+  template <typename Visit>
+  void ForEachCell(const Range& range, const Visit& visit) {
+    if (!sched::IsMemory(range.begin)) {
+      for (uint32_t k = 0; k < range.size; ++k) visit(Single(range.begin + k));
+      return;
+    }
+    sched::Cell at = range.begin;
+    const sched::Cell end = range.end();
+    while (at < end) {
+      const uint32_t first = static_cast<uint32_t>(at & 7);
+      const sched::Cell word_end = (at | 7) + 1;
+      const uint32_t last = word_end < end ? 8 : static_cast<uint32_t>(((end - 1) & 7) + 1);
+      const uint8_t mask = static_cast<uint8_t>((0xffu << first) & (0xffu >> (8 - last)));
+      ForEachPart(at >> 3, mask, visit);
+      at = word_end;
+    }
+  }
+  // The number of a cell that is not memory; created if new.
+  uint32_t Single(sched::Cell cell) { return HeadOf(cell, 0xff); }
+
+  const CellState& state(uint32_t cell) const { return states_[cell]; }
+  const Node& node(uint32_t at) const { return nodes_[at]; }
+  size_t size() const { return states_.size(); }
+
+  // Enters an access by the event at `position`. `thread_of(position)` names an event's thread.
+  template <typename ThreadOf>
+  void Touch(uint32_t cell, uint32_t modes, uint32_t position, const ThreadOf& thread_of) {
+    CellState& s = states_[cell];
+    undo_.push_back({cell, s});
+    if ((modes & sched::kWrite) != 0) {
+      s = {position, 0, 0};
+      return;
+    }
+    if ((modes & sched::kRead) != 0) s.reads = Push(s.reads, position, thread_of);
+    if ((modes & sched::kAdd) != 0) s.adds = Push(s.adds, position, thread_of);
+  }
+
+  // Marks to come back to.
+  struct Mark {
+    uint32_t undo;
+    uint32_t nodes;
+  };
+  Mark mark() const {
+    return {static_cast<uint32_t>(undo_.size()), static_cast<uint32_t>(nodes_.size())};
+  }
+  void RevertTo(const Mark& mark);
+
+  bool divided() const { return divided_; }
+  // Forgets all accesses, keeps the cells.
+  void ForgetAccesses();
+
+ private:
+  struct CellName {
+    uint64_t word;
+    uint32_t next;  // other parts of the word
+    uint8_t mask;
+  };
+  struct Slot {
+    uint64_t word = 0;
+    uint32_t head = kNoPosition;
+  };
+
+  template <typename Visit>
+  void ForEachPart(uint64_t word, uint8_t mask, const Visit& visit) {
+    uint32_t cell = HeadOf(word, mask);
+    if (cells_[cell].mask == mask) {
+      visit(cell);
+      return;
+    }
+    uint8_t left = mask;
+    uint32_t last = cell;
+    for (; cell != kNoPosition; cell = cells_[cell].next) {
+      last = cell;
+      const uint8_t common = cells_[cell].mask & left;
+      if (common == 0) continue;
+      if (common != cells_[cell].mask) Divide(cell, common);
+      visit(cell);
+      left &= static_cast<uint8_t>(~common);
+    }
+    if (left != 0) {
+      // Divide may have appended parts behind `last`; go to the true end.
+      while (cells_[last].next != kNoPosition) last = cells_[last].next;
+      const uint32_t added = NewCell(word, left);
+      cells_[last].next = added;
+      visit(added);
+    }
+  }
+
+  template <typename ThreadOf>
+  uint32_t Push(uint32_t head, uint32_t position, const ThreadOf& thread_of) {
+    const auto thread = thread_of(position);
+    // The list without the thread's older entry: what stands before it is copied.
+    uint32_t found = head;
+    uint32_t before = 0;
+    while (found != 0 && thread_of(nodes_[found].position) != thread) {
+      found = nodes_[found].next;
+      ++before;
+    }
+    uint32_t tail = head;
+    if (found != 0) {
+      tail = nodes_[found].next;
+      uint32_t copied = head;
+      for (uint32_t k = 0; k < before; ++k) {
+        const Node original = nodes_[copied];
+        nodes_.push_back({original.position, tail});
+        tail = static_cast<uint32_t>(nodes_.size() - 1);
+        copied = original.next;
+      }
+    }
+    nodes_.push_back({position, tail});
+    return static_cast<uint32_t>(nodes_.size() - 1);
+  }
+
+  uint32_t HeadOf(uint64_t word, uint8_t mask) {
+    const size_t table_mask = slots_.size() - 1;
+    size_t at = (word * 0x9e3779b97f4a7c15u) >> shift_;
+    while (slots_[at].head != kNoPosition) {
+      if (slots_[at].word == word) return slots_[at].head;
+      at = (at + 1) & table_mask;
+    }
+    return AddWord(word, mask);
+  }
+  uint32_t AddWord(uint64_t word, uint8_t mask);
+  uint32_t NewCell(uint64_t word, uint8_t mask);
+  void Divide(uint32_t cell, uint8_t common);
+
+  std::vector<Slot> slots_;
+  int shift_;
+  size_t words_ = 0;
+  std::vector<CellName> cells_;
+  std::vector<CellState> states_;
+  std::vector<Node> nodes_;
+  std::vector<Undo> undo_;
+  bool divided_ = false;
+};
+
+}  // namespace mc::dpor
+
+#endif  // MC_DPOR_CELL_TABLE_H_

@@ -1,0 +1,260 @@
+#include "dpor/event_model.h"
+
+#include <algorithm>
+
+namespace mc::dpor {
+
+using sched::Cell;
+using sched::CellKind;
+using sched::MakeCell;
+using sched::ObjectOf;
+using sched::Operation;
+using sched::OperationKind;
+using sched::ThreadId;
+
+void PendingRanges(const Operation& operation, ThreadId thread, bool alive_modelled,
+                   std::vector<Range>* out) {
+  out->clear();
+  sched::MicroAccess accesses[3];
+  const int count = sched::PendingFootprint(operation, thread, accesses);
+  for (int k = 0; k < count; ++k) out->push_back({accesses[k].begin, 1, accesses[k].mode});
+  if (alive_modelled) out->push_back({MakeCell(CellKind::kAlive, 0), 1, sched::kRead});
+  Normalise(out);
+}
+
+void EventModel::Begin(uint32_t i) {
+  i_ = i;
+  end_ = static_cast<uint32_t>(path_.size());
+  after_valid_ = false;
+  any_dropped_ = false;
+}
+
+const std::vector<uint32_t>& EventModel::After() {
+  if (!after_valid_) {
+    after_count_ = path_.NotAfter(i_, &after_);
+    while (after_count_ > 0 && after_[after_count_ - 1] >= end_) --after_count_;
+    if (any_dropped_) {
+      size_t kept = 0;
+      for (size_t k = 0; k < after_count_; ++k) {
+        if (!Dropped(after_[k])) after_[kept++] = after_[k];
+      }
+      after_count_ = kept;
+    }
+    after_valid_ = true;
+  }
+  return after_;
+}
+
+// Drops `position` and all in D that happens after it.
+void EventModel::Drop(uint32_t position) {
+  if (!any_dropped_) {
+    any_dropped_ = true;
+    ++drop_stamp_;
+  }
+  if (dropped_.size() < path_.size()) dropped_.resize(path_.size(), 0);
+  for (uint32_t k = position; k < end_; ++k) {
+    if (path_.HappensBefore(position, k)) dropped_[k] = drop_stamp_;
+  }
+  after_valid_ = false;
+}
+
+Operation EventModel::OperationIn(const Operation& operation, ThreadId thread, uint32_t previous,
+                                  uint32_t j) {
+  if (operation.kind != OperationKind::kReacquire &&
+      operation.kind != OperationKind::kFutexReturn) {
+    return operation;
+  }
+  if (previous != kNoPosition && path_.HasFlag(previous, sched::kTimedOut)) return operation;
+  const uint32_t waker = path_.Waker(thread, previous, j);
+  if (waker != kNoPosition && Contains(waker)) return operation;
+  Operation waiting = operation;
+  waiting.kind =
+      operation.timeout_object != 0 ? OperationKind::kTimedWaiter : OperationKind::kWaiter;
+  waiting.object = operation.timeout_object;
+  return waiting;
+}
+
+bool EventModel::Exists(ThreadId thread, uint32_t previous) {
+  const uint32_t exit = path_.exit_position();
+  if (exit != kNoPosition && Contains(exit)) return false;
+  if (previous != kNoPosition) return Contains(previous);
+  const uint32_t creation = path_.LastWrite(MakeCell(CellKind::kThreadStart, thread));
+  return creation == kNoPosition || Contains(creation);
+}
+
+// The last change of `object` in S; nullptr if there is none.
+const ObjectEntry* EventModel::LastLedger(Cell object) {
+  const ObjectLog* log = path_.FindLog(object);
+  if (log == nullptr) return nullptr;
+  const std::vector<ObjectEntry>& entries = log->entries;
+  auto first_after = std::partition_point(entries.begin(), entries.end(),
+                                          [&](const ObjectEntry& e) { return e.position < i_; });
+  // Go through what is shorter: the entries after i, or D.
+  constexpr ptrdiff_t kShort = 32;
+  if (entries.end() - first_after <= kShort) {
+    for (size_t k = entries.size(); k-- > 0;) {
+      if (entries[k].has_ledger && Contains(entries[k].position)) return &entries[k];
+    }
+    return nullptr;
+  }
+  After();
+  for (size_t k = after_count_; k-- > 0;) {
+    auto at = std::partition_point(first_after, entries.end(), [&](const ObjectEntry& e) {
+      return e.position < after_[k];
+    });
+    if (at != entries.end() && at->position == after_[k] && at->has_ledger) return &*at;
+  }
+  while (first_after != entries.begin()) {
+    --first_after;
+    if (first_after->has_ledger) return &*first_after;
+  }
+  return nullptr;
+}
+
+bool EventModel::MutexFree(Cell mutex) {
+  const ObjectEntry* last = LastLedger(mutex);
+  return last == nullptr || last->after == 0;
+}
+
+bool EventModel::EverChanged(Cell object) {
+  const ObjectLog* log = path_.FindLog(object);
+  return log != nullptr &&
+         std::ranges::any_of(log->entries, [](const ObjectEntry& e) { return e.has_ledger; });
+}
+
+// The count after the prefix is what the last change before i left; the changes in D are added.
+bool EventModel::SemaphorePositive(Cell semaphore) {
+  const ObjectLog* log = path_.FindLog(semaphore);
+  if (log == nullptr) return true;  // nothing is known to have disabled the thread
+  const std::vector<ObjectEntry>& entries = log->entries;
+  auto after = std::partition_point(entries.begin(), entries.end(),
+                                    [&](const ObjectEntry& e) { return e.position < i_; });
+  const ObjectEntry* known = nullptr;
+  int64_t count = 0;
+  for (auto e = after; e != entries.begin() && known == nullptr;) {
+    --e;
+    if (!e->has_ledger) continue;
+    known = &*e;
+    count = e->after;
+  }
+  for (auto e = after; e != entries.end(); ++e) {
+    if (!e->has_ledger) continue;
+    if (known == nullptr) count = e->before;  // nobody changed it before
+    known = &*e;
+    if (Contains(e->position)) count += e->after - e->before;
+  }
+  return known == nullptr || count > 0;
+}
+
+// Does any thread hold the lock for reading in S?
+bool EventModel::ReadHeld(Cell readers) {
+  const ObjectLog* log = path_.FindLog(readers);
+  if (log == nullptr) return false;
+  seen_.clear();
+  for (size_t k = log->entries.size(); k-- > 0;) {
+    const ObjectEntry& e = log->entries[k];
+    if (!e.has_ledger || !Contains(e.position)) continue;
+    if (std::ranges::find(seen_, e.thread) != seen_.end()) continue;
+    if (e.after > 0) return true;
+    seen_.push_back(e.thread);
+  }
+  return false;
+}
+
+bool EventModel::DropReaders(const Operation& operation) {
+  if (operation.kind != OperationKind::kWriteLock) return false;
+  const ObjectLog* log =
+      path_.FindLog(MakeCell(CellKind::kReadersHalf, ObjectOf(operation.object)));
+  if (log == nullptr) return false;
+  std::vector<uint32_t> acquisitions;
+  seen_.clear();
+  for (size_t k = log->entries.size(); k-- > 0;) {
+    const ObjectEntry& e = log->entries[k];
+    if (!e.has_ledger || !Contains(e.position)) continue;
+    if (std::ranges::find(seen_, e.thread) != seen_.end()) continue;
+    seen_.push_back(e.thread);
+    if (e.after == 0) continue;
+    // Its hold began at its last change from 0.
+    for (size_t b = k + 1; b-- > 0;) {
+      const ObjectEntry& a = log->entries[b];
+      if (a.thread != e.thread || !a.has_ledger || a.before != 0 || a.after == 0) continue;
+      if (a.position > i_) acquisitions.push_back(a.position);
+      break;
+    }
+  }
+  for (const uint32_t a : acquisitions) Drop(a);
+  return !acquisitions.empty();
+}
+
+bool EventModel::BarrierFull(const Operation& operation) {
+  const ObjectLog* log = path_.FindLog(operation.object);
+  if (log == nullptr) return operation.needed == 0;
+  uint32_t arrived = 0;
+  for (const ObjectEntry& e : log->entries) {
+    if ((e.modes & sched::kAdd) != 0 && Contains(e.position)) ++arrived;
+  }
+  return arrived >= operation.needed;
+}
+
+// An event of another thread writes one of the cells after the thread's last read of it.
+bool EventModel::SpinWoken(ThreadId thread, uint32_t previous,
+                           std::span<const sched::CellRange> cells, const sched::Trace& trace) {
+  if (previous == kNoPosition) return false;
+  const std::vector<uint32_t>& own = path_.positions_of(thread);
+  for (const sched::CellRange& range : cells) {
+    auto touches = [&](uint32_t position, uint8_t modes) {
+      for (const sched::MicroAccess& a : trace.AccessesOf(trace.events[position])) {
+        if ((a.mode & modes) != 0 && a.begin < range.begin + range.size && range.begin < a.end()) {
+          return true;
+        }
+      }
+      return false;
+    };
+    size_t k = path_.index(previous) + 1;
+    while (k > 0 && !touches(own[k - 1], sched::kRead)) --k;
+    const uint32_t read = k == 0 ? own[0] : own[k - 1];
+    for (uint32_t w = read + 1; w < end_; ++w) {
+      if (path_.thread(w) != thread && Contains(w) &&
+          touches(w, sched::kWrite | sched::kAdd)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool EventModel::Enabled(const Operation& operation, ThreadId thread, uint32_t previous,
+                         std::span<const sched::CellRange> spin_cells,
+                         const sched::Trace& trace) {
+  switch (operation.kind) {
+    case OperationKind::kNone:
+    case OperationKind::kTimedWaiter:
+    case OperationKind::kFutexReturn:
+      return true;
+    case OperationKind::kWaiter:
+    case OperationKind::kDescheduled:
+    case OperationKind::kHandlerPhase:
+      return false;
+    case OperationKind::kLock:
+    case OperationKind::kReacquire:
+      return MutexFree(operation.object);
+    case OperationKind::kSemaphoreWait:
+      return SemaphorePositive(operation.object);
+    case OperationKind::kReadLock:
+      return MutexFree(operation.object);  // the last writer entry is "none"
+    case OperationKind::kWriteLock:
+      return MutexFree(operation.object) &&
+             !ReadHeld(MakeCell(CellKind::kReadersHalf, ObjectOf(operation.object)));
+    case OperationKind::kJoin: {
+      const uint32_t exit = path_.LastWrite(operation.object);
+      return exit != kNoPosition && Contains(exit);
+    }
+    case OperationKind::kBarrierDepart:
+      return BarrierFull(operation);
+    case OperationKind::kSpin:
+      return SpinWoken(thread, previous, spin_cells, trace);
+  }
+  return true;
+}
+
+}  // namespace mc::dpor

@@ -1,0 +1,140 @@
+// OptimalSearch: optimal dynamic partial-order reduction over blocks, in the form of request lists
+// (Abdulla, Aronis, Jonsson, Sagonas, "Source Sets", J. ACM 64(4), 2017; spec optimal-dpor 2).
+//
+// One execution per Mazurkiewicz trace, none twice, none given up. The search stands on one path.
+// Node d is the state before event d of the path; it holds the sleeping events (inherited, and its
+// own finished children) and the requests: sequences still to be followed from it.
+//
+// An execution follows one request to its end and then runs freely, so while it runs there is
+// nothing to decide but "the next event of the request" or "the policy's choice"; all bookkeeping
+// is done at its end, for its new events only: handing requests down, sleep sets, races. Then every
+// pair of the path is reversed again, as far as its sequence can have changed.
+//
+// Invariants (between executions)
+//  * nodes_ has path_.size() + 1 entries; node d's sleepers are sleep_items_[sleep_begin, sleep_end)
+//    and lie, as do its sleep entries, in stacks: those of deeper nodes behind them.
+//  * A sleep entry created at node n sleeps at the nodes n .. first_waker of the current path.
+//  * At the end of a request nobody sleeps (2.6). This is checked; an execution is never abandoned.
+#ifndef MC_DPOR_ODPOR_H_
+#define MC_DPOR_ODPOR_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "dpor/path.h"
+#include "dpor/request_store.h"
+#include "dpor/reversal.h"
+#include "dpor/search.h"
+
+namespace mc::dpor {
+
+struct OptimalSearchOptions {
+  Policy policy = Policy::kStay;
+  uint64_t seed = 0;                     // of Policy::kRandom
+  bool oldest_request_first = false;     // any order of requests gives the same set of traces
+  Mutation mutation = Mutation::kNone;   // only in OptimalSearch<true>
+};
+
+// How often what happened; for tests and profiles.
+struct OptimalSearchCounters {
+  uint64_t pairs = 0;         // looked at
+  uint64_t pairs_cached = 0;  // of these, skipped by the same-sequence cache
+  uint64_t not_enabled = 0;   // of these, the thread could not run there
+  uint64_t covered = 0;       // of these, a sleeper is a weak initial
+  uint64_t inserted = 0;
+  uint64_t same = 0;          // the same request was there
+};
+
+// kWithMutants adds the deliberate mistakes and a second, plain evaluation of every insertion test
+// that must agree with the fast one; the product uses OptimalSearch<false>.
+template <bool kWithMutants>
+class OptimalSearch final : public Search {
+ public:
+  explicit OptimalSearch(const OptimalSearchOptions& options);
+
+  bool BeginExecution(const sched::Trace& trace, size_t* keep) override;
+  sched::ThreadId Next(const sched::Trace& trace, const sched::StateView& state) override;
+  uint32_t NextChoice(const sched::Trace& trace, uint32_t index, uint32_t arity) override;
+  void EndExecution(const sched::Trace& trace) override;
+
+  double Estimate() const override;
+  uint64_t LowerBound() const override;
+
+  const OptimalSearchCounters& counters() const { return counters_; }
+  const Path& path() const { return path_; }
+  size_t live_events() const { return pool_.live(); }
+  size_t live_requests() const { return requests_.live(); }
+  size_t peak_requests() const { return requests_.peak(); }
+
+ private:
+  static constexpr int kNo = -2;      // answers of WeakInitial: no, or
+  static constexpr int kAtNone = -1;  // yes at no position, or yes at position k >= 0
+
+  struct Node {
+    uint32_t sleep_begin = 0, sleep_end = 0;  // in sleep_items_
+    uint32_t first_entry = 0;                 // in sleep_entries_: those of this node and deeper
+    RequestId requests = kNoRequest;
+    uint32_t finished_children = 0;
+    uint64_t runs_before = 0;  // runs() when the node was made
+  };
+  struct SleepEntry {
+    EventId event = kNoEvent;
+    uint32_t first_waker = kNoPosition;  // of the current path; kNoPosition: none yet
+  };
+
+  bool Mutated(Mutation m) const {
+    if constexpr (kWithMutants) return options_.mutation == m;
+    return false;
+  }
+
+  // -- going back
+  bool Backtrack();
+  // -- following the execution
+  void CheckReplayed(const sched::Trace& trace);
+  bool CheckPlanned(const sched::Trace& trace, size_t position);
+  void PassSleepers(size_t position);
+  void HandDown(size_t position);
+  void DiscardRequests(Node& node);
+  bool SleeperWakes(const EventRecord& sleeper, const EventRecord& event) const;
+
+  // -- the analysis at the end
+  void Analyse(const sched::Trace& trace);
+  bool Unchanged(Pair& pair) const;
+  void ReversePair(const Pair& pair, const sched::Trace& trace);
+  void ReverseBlocked(const sched::Trace& trace);
+  void ReverseChoices(uint32_t i, const sched::Trace& trace);
+  bool CoveredByInitial(uint32_t i);
+  bool Covered(uint32_t i);
+  bool CoversSequence(const EventRecord& sleeper, uint32_t first_waker, uint32_t i);
+  void InsertSequence(uint32_t i);
+  void AbsorbLonger(Node& node);
+
+  int WeakInitial(const EventRecord& s, std::span<const EventId> v, bool skip_last) const;
+  int WeakInitial(const EventRecord& s, const Request& request) const;
+  bool SameChoices(const EventRecord& a, const EventRecord& b) const {
+    return Mutated(Mutation::kSleepByThread) || EventPool::SameChoices(a, b);
+  }
+  std::string Describe(const EventRecord& e) const;
+
+  OptimalSearchOptions options_;
+  FreeRun free_run_;
+  EventPool pool_;
+  Path path_;
+  RequestStore requests_;
+  Reversal<kWithMutants> reversal_;
+  std::vector<Node> nodes_;
+  std::vector<uint32_t> sleep_items_;  // numbers of sleep entries
+  std::vector<SleepEntry> sleep_entries_;
+  // The request that the execution follows from node branch_depth_ on.
+  std::vector<EventId> plan_;
+  bool started_ = false;
+  bool running_free_ = true;  // of the current block: its choices are not prescribed
+  EventId following_ = kNoEvent;
+  OptimalSearchCounters counters_;
+  std::vector<EventId> scratch_;
+};
+
+}  // namespace mc::dpor
+
+#endif  // MC_DPOR_ODPOR_H_

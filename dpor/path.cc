@@ -1,0 +1,293 @@
+#include "dpor/path.h"
+
+#include <algorithm>
+
+namespace mc::dpor {
+
+using sched::Cell;
+using sched::CellKind;
+using sched::OperationKind;
+using sched::ThreadId;
+
+namespace {
+
+// Cells whose whole history the enabledness rules and the disablers need.
+bool HasHistory(Cell cell) {
+  switch (sched::KindOf(cell)) {
+    case CellKind::kSemaphore:
+    case CellKind::kWriterHalf:
+    case CellKind::kReadersHalf:
+    case CellKind::kBarrierGeneration:
+    case CellKind::kWake:
+      return true;
+    default:
+      return false;  // a mutex is entered by its ledger, other cells are asked for their last write
+  }
+}
+
+// Up to this distance D(i) is found by looking at every event after i.
+constexpr size_t kScanDistance = 256;
+
+}  // namespace
+
+void Path::BuildRanges(const sched::Trace& trace, size_t position, std::vector<Range>* out,
+                       bool* universal) const {
+  const sched::Event& e = trace.events[position];
+  out->clear();
+  for (const sched::MicroAccess& a : trace.AccessesOf(e)) {
+    if (a.size > 0) out->push_back({a.begin, a.size, a.mode});
+  }
+  Normalise(out);
+  *universal = e.operation.kind == OperationKind::kHandlerPhase;
+}
+
+void Path::Extend(const sched::Trace& trace, EventId expected) {
+  const uint32_t position = static_cast<uint32_t>(events_.size());
+  const sched::Event& e = trace.events[position];
+  bool universal;
+  BuildRanges(trace, position, &ranges_, &universal);
+  choices_.clear();
+  for (const sched::Choice& c : trace.ChoicesOf(e)) choices_.push_back(c.value);
+
+  PathEvent added;
+  added.thread = e.thread;
+  added.flags = e.flags;
+  added.index = e.index;
+  added.serial = next_serial_++;
+  added.first_pair = static_cast<uint32_t>(pairs_.size());
+  added.first_object_undo = static_cast<uint32_t>(object_undo_.size());
+  added.cell_mark = cells_.mark();
+  if (expected != kNoEvent) {
+    const EventRecord& x = pool_[expected];
+    if (x.exact && x.thread == e.thread && x.index == e.index && x.universal == universal &&
+        std::ranges::equal(x.footprint(), ranges_) &&
+        std::ranges::equal(x.choice_values(), choices_)) {
+      added.id = expected;
+      pool_.AddReference(expected);
+    }
+  }
+  if (added.id == kNoEvent) {
+    added.id = pool_.Create(e.thread, e.index, true, universal, ranges_, choices_);
+  }
+  added.summary = pool_[added.id].summary;
+
+  if (positions_.size() <= e.thread) positions_.resize(e.thread + 1);
+  const uint32_t previous =
+      positions_[e.thread].empty() ? kNoPosition : positions_[e.thread].back();
+  clocks_.Reserve(e.thread + 1u, e.index + 1);
+  clocks_.Resize(position + 1);
+  if (previous == kNoPosition) {
+    clocks_.Clear(position);
+  } else {
+    clocks_.Copy(position, previous);
+  }
+  events_.push_back(added);
+
+  predecessors_.clear();
+  TouchCells(ranges_, position, true);
+  if (universal) {
+    for (const auto& of_thread : positions_) {
+      if (!of_thread.empty()) clocks_.Join(position, of_thread.back());
+    }
+    if (position > 0) events_[position].last_predecessor = position - 1;
+  } else {
+    AddRaces(position, previous);
+    AddWaits(e, position, previous);
+  }
+  if (e.choice_count > 0) pairs_.push_back({position, position, PairKind::kChoice, kNoPosition, 0});
+  clocks_.Set(position, e.thread, e.index + 1);
+  positions_[e.thread].push_back(position);
+  AddToLogs(trace, e, position, ranges_);
+  if ((e.flags & sched::kExited) != 0) exit_position_ = position;
+  if (position == 0) {
+    alive_modelled_ = false;
+    for (const Range& r : ranges_) {
+      alive_modelled_ = alive_modelled_ || sched::KindOf(r.begin) == CellKind::kAlive;
+    }
+  }
+  if (cells_.divided()) RebuildCells();
+}
+
+// Enters the event's accesses; if `collect`, gathers the events it depends on directly.
+void Path::TouchCells(std::span<const Range> ranges, uint32_t position, bool collect) {
+  auto thread_of = [this](uint32_t at) { return events_[at].thread; };
+  auto add_list = [this](uint32_t head) {
+    for (; head != 0; head = cells_.node(head).next) {
+      predecessors_.push_back(cells_.node(head).position);
+    }
+  };
+  for (const Range& range : ranges) {
+    cells_.ForEachCell(range, [&](uint32_t cell) {
+      if (collect) {
+        const CellState& s = cells_.state(cell);
+        if (s.last_write != kNoPosition) predecessors_.push_back(s.last_write);
+        if ((range.modes & (sched::kWrite | sched::kAdd)) != 0) add_list(s.reads);
+        if ((range.modes & (sched::kWrite | sched::kRead)) != 0) add_list(s.adds);
+      }
+      cells_.Touch(cell, range.modes, position, thread_of);
+    });
+  }
+}
+
+// Joins the clocks of the direct predecessors, latest first. One that is not yet covered when its
+// turn comes has no other direct predecessor after it: a race (3.2).
+void Path::AddRaces(size_t position, uint32_t previous) {
+  std::vector<uint32_t>& p = predecessors_;
+  uint32_t last = previous;
+  if (p.size() > 1) {
+    if (p.size() <= 8) {
+      for (size_t i = 1; i < p.size(); ++i) {
+        const uint32_t moving = p[i];
+        size_t k = i;
+        for (; k > 0 && p[k - 1] < moving; --k) p[k] = p[k - 1];
+        p[k] = moving;
+      }
+    } else {
+      std::sort(p.begin(), p.end(), std::greater<>());
+    }
+  }
+  if (!p.empty() && (last == kNoPosition || p[0] > last)) last = p[0];
+  events_[position].last_predecessor = last;
+  for (const uint32_t i : p) {
+    if (clocks_.Get(position, events_[i].thread) > events_[i].index) continue;
+    clocks_.Join(position, i);
+    if (pool_[events_[i].id].universal) continue;  // the handler phase is never reversed
+    pairs_.push_back({i, static_cast<uint32_t>(position), PairKind::kRace, kNoPosition, 0});
+  }
+}
+
+void Path::AddWaits(const sched::Event& e, size_t position, uint32_t previous) {
+  if (e.operation.kind == OperationKind::kNone) return;
+  ForEachDisabler(e.operation, e.thread, previous, [&](uint32_t i) {
+    for (size_t k = events_[position].first_pair; k < pairs_.size(); ++k) {
+      if (pairs_[k].first == i) return;  // already a race, or found on the object's other half
+    }
+    pairs_.push_back({i, static_cast<uint32_t>(position), PairKind::kWait, kNoPosition, 0});
+  });
+}
+
+ObjectLog& Path::LogOf(Cell cell) {
+  const uint32_t number = cells_.Single(cell);
+  if (number >= log_of_cell_.size()) log_of_cell_.resize(number + 64, 0);
+  if (log_of_cell_[number] == 0) {
+    logs_.emplace_back();
+    logs_.back().cell = cell;
+    log_of_cell_[number] = static_cast<uint32_t>(logs_.size());
+  }
+  return logs_[log_of_cell_[number] - 1];
+}
+
+const ObjectLog* Path::FindLog(Cell cell) {
+  const uint32_t number = cells_.Single(cell);
+  if (number >= log_of_cell_.size() || log_of_cell_[number] == 0) return nullptr;
+  return &logs_[log_of_cell_[number] - 1];
+}
+
+ObjectEntry& Path::EntryOf(Cell cell, size_t position, ThreadId thread) {
+  ObjectLog& log = LogOf(cell);
+  if (log.entries.empty() || log.entries.back().position != position) {
+    log.entries.push_back({static_cast<uint32_t>(position), thread, 0, false, 0, 0});
+    object_undo_.push_back(static_cast<uint32_t>(&log - logs_.data()));
+  }
+  return log.entries.back();
+}
+
+void Path::AddToLogs(const sched::Trace& trace, const sched::Event& e, size_t position,
+                     std::span<const Range> ranges) {
+  for (const Range& r : ranges) {
+    if (sched::IsMemory(r.begin) || !HasHistory(r.begin)) continue;
+    for (uint32_t k = 0; k < r.size; ++k) {
+      EntryOf(r.begin + k, position, e.thread).modes |= static_cast<uint8_t>(r.modes);
+      if ((r.modes & sched::kAdd) != 0) LogOf(r.begin + k).additions_seen = true;
+    }
+  }
+  for (const sched::LedgerEntry& l : trace.LedgerOf(e)) {
+    ObjectEntry& entry = EntryOf(l.object, position, e.thread);
+    entry.has_ledger = true;
+    entry.before = l.before;
+    entry.after = l.after;
+  }
+}
+
+// After a cell was divided: the undo entries of before do not know the new cell.
+void Path::RebuildCells() {
+  cells_.ForgetAccesses();
+  for (size_t p = 0; p < events_.size(); ++p) {
+    events_[p].cell_mark = cells_.mark();
+    TouchCells(pool_[events_[p].id].footprint(), static_cast<uint32_t>(p), false);
+  }
+}
+
+void Path::CutBack(size_t length) {
+  if (length >= events_.size()) return;
+  const PathEvent& first_gone = events_[length];
+  for (size_t k = object_undo_.size(); k-- > first_gone.first_object_undo;) {
+    logs_[object_undo_[k]].entries.pop_back();
+  }
+  object_undo_.resize(first_gone.first_object_undo);
+  cells_.RevertTo(first_gone.cell_mark);
+  pairs_.resize(first_gone.first_pair);
+  if (exit_position_ != kNoPosition && exit_position_ >= length) exit_position_ = kNoPosition;
+  for (size_t p = events_.size(); p-- > length;) {
+    positions_[events_[p].thread].pop_back();
+    pool_.Release(events_[p].id);
+  }
+  events_.resize(length);
+}
+
+uint32_t Path::LastNotAfter(size_t i) const {
+  const size_t end = events_.size();
+  if (end - i <= kScanDistance) {
+    for (size_t k = end; k-- > i + 1;) {
+      if (!HappensBefore(i, k)) return static_cast<uint32_t>(k);
+    }
+    return static_cast<uint32_t>(i);
+  }
+  // Within a thread, the events that happen after i come after those that do not.
+  uint32_t last = static_cast<uint32_t>(i);
+  for (const std::vector<uint32_t>& p : positions_) {
+    if (p.empty() || p.back() <= last) continue;
+    auto first_after = std::partition_point(p.begin(), p.end(), [&](uint32_t k) {
+      return k <= i || !HappensBefore(i, k);
+    });
+    if (first_after != p.begin()) last = std::max(last, *(first_after - 1));
+  }
+  return last;
+}
+
+size_t Path::NotAfter(size_t i, std::vector<uint32_t>* out) const {
+  const size_t end = events_.size();
+  if (out->size() < end - i) out->resize((end - i) * 2);
+  if (end - i > kScanDistance) {
+    size_t count = 0;
+    bool few = true;
+    for (const std::vector<uint32_t>& p : positions_) {
+      if (p.empty() || p.back() <= i) continue;
+      auto begin = std::upper_bound(p.begin(), p.end(), i);
+      auto after = std::partition_point(begin, p.end(),
+                                        [&](uint32_t k) { return !HappensBefore(i, k); });
+      few = count + static_cast<size_t>(after - begin) <= (end - i) / 16;
+      if (!few) break;
+      std::copy(begin, after, out->begin() + static_cast<ptrdiff_t>(count));
+      count += static_cast<size_t>(after - begin);
+    }
+    if (few) {
+      std::sort(out->begin(), out->begin() + static_cast<ptrdiff_t>(count));
+      return count;
+    }
+  }
+  return clocks_.CollectNotAfter(i + 1, end, events_[i].thread, events_[i].index, out->data());
+}
+
+uint32_t Path::Waker(ThreadId thread, uint32_t previous, uint32_t limit) {
+  const ObjectLog* log = FindLog(sched::MakeCell(CellKind::kWake, thread));
+  if (log == nullptr) return kNoPosition;
+  for (size_t k = log->entries.size(); k-- > 0;) {
+    const ObjectEntry& e = log->entries[k];
+    if (e.position >= limit || (e.modes & sched::kWrite) == 0) continue;
+    return previous != kNoPosition && e.position <= previous ? kNoPosition : e.position;
+  }
+  return kNoPosition;
+}
+
+}  // namespace mc::dpor

@@ -1,0 +1,255 @@
+// Path: the analysed execution that a search currently stands on (spec optimal-dpor 1.6, 2.4, 3.2).
+//
+// Holds, per event: its record in the EventPool, its vector clock, the pairs (i, j) that may have to
+// be reversed, and what is needed to take the event off again. Everything is a stack indexed by
+// position: Extend adds the next event of a trace, CutBack removes all from a position on. A Path
+// never keeps a reference into a Trace; micro-accesses are looked up by position in the trace that
+// is passed in.
+#ifndef MC_DPOR_PATH_H_
+#define MC_DPOR_PATH_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "dpor/cell_table.h"
+#include "dpor/clock_array.h"
+#include "dpor/event_pool.h"
+#include "sched/trace.h"
+
+namespace mc::dpor {
+
+// What an event did to one synchronisation object (or wake or generation cell).
+struct ObjectEntry {
+  uint32_t position = 0;
+  sched::ThreadId thread = sched::kNoThread;
+  uint8_t modes = 0;        // accesses of the event to the cell
+  bool has_ledger = false;  // `before` and `after` are valid
+  int64_t before = 0, after = 0;
+};
+
+// The history of one such cell along the path, oldest first.
+struct ObjectLog {
+  sched::Cell cell = 0;
+  bool additions_seen = false;  // in any execution of this search
+  std::vector<ObjectEntry> entries;
+};
+
+// A pair of events of different threads that may have to be reversed.
+enum class PairKind : uint8_t {
+  kRace,    // they conflict and nothing lies between
+  kWait,    // j began with an operation for which i is a disabler
+  kChoice,  // not a pair: event i == j made choices
+};
+
+struct Pair {
+  uint32_t first = 0;   // position of i
+  uint32_t second = 0;  // position of j
+  PairKind kind = PairKind::kRace;
+  // Same-sequence cache (3.3): max(j, last event of D(i)) at the last reversal, and which event it
+  // was. Serial numbers are never used again.
+  uint32_t cached_last = kNoPosition;
+  uint64_t cached_serial = 0;
+};
+
+class Path {
+ public:
+  explicit Path(EventPool& pool) : pool_(pool) {}
+
+  // Adds trace.events[size()]. `expected`, if any, is an exact record that the event may turn out to
+  // equal; it is then shared instead of copied.
+  void Extend(const sched::Trace& trace, EventId expected);
+  // Removes all events from `length` on and releases their records.
+  void CutBack(size_t length);
+
+  size_t size() const { return events_.size(); }
+  EventId event(size_t position) const { return events_[position].id; }
+  const EventRecord& record(size_t position) const { return pool_[events_[position].id]; }
+  uint64_t serial(size_t position) const { return events_[position].serial; }
+  sched::ThreadId thread(size_t position) const { return events_[position].thread; }
+  uint32_t index(size_t position) const { return events_[position].index; }
+  const Summary& summary(size_t position) const { return events_[position].summary; }
+  // The greatest position of an event on which this one depends directly; kNoPosition if none.
+  uint32_t last_predecessor(size_t position) const { return events_[position].last_predecessor; }
+  bool HasFlag(size_t position, uint16_t flag) const {
+    return (events_[position].flags & flag) != 0;
+  }
+
+  // Does the event at `i` happen before (or is it) the one at `j`? i <= j or the answer is false.
+  bool HappensBefore(size_t i, size_t j) const {
+    return clocks_.Get(j, events_[i].thread) > events_[i].index;
+  }
+  // D(i): the positions after `i` of events that do not happen after it, in order. Returns how many;
+  // `out` must have room for size() - i entries.
+  size_t NotAfter(size_t i, std::vector<uint32_t>* out) const;
+  // The last element of D(i); i itself if D(i) is empty.
+  uint32_t LastNotAfter(size_t i) const;
+
+  // Positions of a thread's events, by index.
+  const std::vector<uint32_t>& positions_of(sched::ThreadId thread) const {
+    return thread < positions_.size() ? positions_[thread] : none_;
+  }
+  // The position of event `index` of `thread`, or kNoPosition.
+  uint32_t Find(sched::ThreadId thread, uint32_t index) const {
+    const std::vector<uint32_t>& p = positions_of(thread);
+    return index < p.size() ? p[index] : kNoPosition;
+  }
+  // The position of the thread's event before event `index`, or kNoPosition.
+  uint32_t Previous(sched::ThreadId thread, uint32_t index) const {
+    return index == 0 ? kNoPosition : Find(thread, index - 1);
+  }
+
+  // All pairs of the path, in the order of their second event.
+  std::vector<Pair>& pairs() { return pairs_; }
+  const std::vector<Pair>& pairs() const { return pairs_; }
+  // The first of those whose second event is at `position`.
+  size_t first_pair(size_t position) const { return events_[position].first_pair; }
+
+  // The history of a synchronisation object; nullptr if nothing touched it yet.
+  const ObjectLog* FindLog(sched::Cell cell);
+  // The position of the last write to a cell that is not memory; kNoPosition if none.
+  uint32_t LastWrite(sched::Cell cell) { return cells_.state(cells_.Single(cell)).last_write; }
+  // Position of the event that ended the process; kNoPosition if none.
+  uint32_t exit_position() const { return exit_position_; }
+  // True if events read the cell *process alive*.
+  bool alive_modelled() const { return alive_modelled_; }
+
+  // The normalised footprint of the event at trace.events[position].
+  void BuildRanges(const sched::Trace& trace, size_t position, std::vector<Range>* out,
+                   bool* universal) const;
+  EventPool& pool() { return pool_; }
+  const EventPool& pool() const { return pool_; }
+
+  // Calls visit(i) for the disablers (2.4) of `operation` of `thread` among the events so far: of
+  // other threads, not happening before `previous` (the thread's last event, or kNoPosition).
+  template <typename Visit>
+  void ForEachDisabler(const sched::Operation& operation, sched::ThreadId thread,
+                       uint32_t previous, const Visit& visit);
+  // The event that woke `thread` since `previous`, before position `limit`; kNoPosition if none.
+  uint32_t Waker(sched::ThreadId thread, uint32_t previous, uint32_t limit);
+
+ private:
+  struct PathEvent {
+    EventId id = kNoEvent;
+    sched::ThreadId thread = 0;
+    uint16_t flags = 0;
+    uint32_t index = 0;
+    uint32_t last_predecessor = kNoPosition;
+    uint32_t first_pair = 0;
+    uint32_t first_object_undo = 0;
+    CellTable::Mark cell_mark{};
+    uint64_t serial = 0;
+    Summary summary;
+  };
+
+  void AddRaces(size_t position, uint32_t previous);
+  void AddWaits(const sched::Event& e, size_t position, uint32_t previous);
+  void TouchCells(std::span<const Range> ranges, uint32_t position, bool collect);
+  void AddToLogs(const sched::Trace& trace, const sched::Event& e, size_t position,
+                 std::span<const Range> ranges);
+  ObjectLog& LogOf(sched::Cell cell);
+  ObjectEntry& EntryOf(sched::Cell cell, size_t position, sched::ThreadId thread);
+  void RebuildCells();
+
+  EventPool& pool_;
+  CellTable cells_;
+  ClockArray clocks_;
+  std::vector<PathEvent> events_;
+  std::vector<std::vector<uint32_t>> positions_;  // by thread, by index
+  std::vector<uint32_t> none_;
+  std::vector<Pair> pairs_;
+  std::vector<ObjectLog> logs_;
+  std::vector<uint32_t> log_of_cell_;  // by cell number; 0 = none, else number of the log + 1
+  std::vector<uint32_t> object_undo_;  // logs that got an entry, in order
+  uint64_t next_serial_ = 1;
+  uint32_t exit_position_ = kNoPosition;
+  bool alive_modelled_ = false;
+  // scratch
+  std::vector<Range> ranges_;
+  std::vector<uint32_t> choices_;
+  std::vector<uint32_t> predecessors_;
+};
+
+template <typename Visit>
+void Path::ForEachDisabler(const sched::Operation& operation, sched::ThreadId thread,
+                           uint32_t previous, const Visit& visit) {
+  using sched::OperationKind;
+  auto candidate = [&](uint32_t i) {
+    return events_[i].thread != thread && (previous == kNoPosition || !HappensBefore(i, previous));
+  };
+  // Visits the events that conflict with a pending access to `cell`. An event with an access of
+  // mode `ordering` comes after everything on the cell that is of interest here: if it happens
+  // before `previous`, so does all before it.
+  auto every_conflict = [&](sched::Cell cell, uint8_t pending_mode, uint8_t ordering) {
+    const ObjectLog* log = FindLog(cell);
+    if (log == nullptr) return;
+    for (size_t k = log->entries.size(); k-- > 0;) {
+      const ObjectEntry& e = log->entries[k];
+      if (!candidate(e.position)) {
+        if ((e.modes & ordering) != 0) return;
+      } else if (ModeSetsConflict(e.modes, pending_mode)) {
+        visit(e.position);
+      }
+    }
+  };
+  const sched::Cell object = operation.object;
+  switch (operation.kind) {
+    case OperationKind::kReacquire:
+    case OperationKind::kFutexReturn:
+      if (operation.timeout_object != 0) {
+        const uint32_t waker = Waker(thread, previous, static_cast<uint32_t>(events_.size()));
+        if (waker != kNoPosition && candidate(waker)) visit(waker);
+      }
+      if (operation.kind == OperationKind::kFutexReturn) return;
+      [[fallthrough]];
+    case OperationKind::kLock: {
+      const ObjectLog* log = FindLog(object);
+      if (log == nullptr) return;
+      for (size_t k = log->entries.size(); k-- > 0;) {
+        const ObjectEntry& e = log->entries[k];
+        if (!e.has_ledger || e.before != 0 || e.after == 0) continue;
+        if (candidate(e.position)) visit(e.position);
+        return;
+      }
+      return;
+    }
+    case OperationKind::kSemaphoreWait: {
+      const ObjectLog* log = FindLog(object);
+      if (log == nullptr) return;
+      for (size_t k = log->entries.size(); k-- > 0;) {
+        const ObjectEntry& e = log->entries[k];
+        if (e.modes == sched::kRead) continue;
+        if (!log->additions_seen) {
+          if (!e.has_ledger || e.before <= 0 || e.after != 0) continue;
+          if (candidate(e.position)) visit(e.position);
+          return;
+        }
+        if (candidate(e.position)) {
+          visit(e.position);
+        } else if ((e.modes & sched::kWrite) != 0) {
+          return;  // all before it happen before it, and so before `previous`
+        }
+      }
+      return;
+    }
+    case OperationKind::kReadLock:
+      every_conflict(object, sched::kRead, sched::kWrite);
+      return;
+    case OperationKind::kWriteLock:
+      every_conflict(sched::MakeCell(sched::CellKind::kReadersHalf, sched::ObjectOf(object)),
+                     sched::kRead, sched::kRead);
+      every_conflict(object, sched::kWrite, sched::kWrite);
+      return;
+    case OperationKind::kJoin: {
+      const uint32_t exit = LastWrite(object);
+      if (exit != kNoPosition && candidate(exit)) visit(exit);
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+}  // namespace mc::dpor
+
+#endif  // MC_DPOR_PATH_H_

@@ -1,0 +1,12 @@
+#include "dpor/search.h"
+
+namespace mc::dpor {
+
+uint64_t FreeRun::NextRandom() {  // splitmix64 (Steele, Lea, Flood, OOPSLA 2014)
+  uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+}  // namespace mc::dpor

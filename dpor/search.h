@@ -1,0 +1,136 @@
+// Search: a Strategy that goes through a whole state space and can say how far it is.
+//
+// A search is an object without static state: any number of them live side by side, each with its
+// own path. The engine repeats a prefix of the *last* execution, so a search whose turn comes after
+// another's must be told with Resume(): it then asks for nothing to be kept and replays its path
+// through Next and NextChoice, checking that the same happens again.
+#ifndef MC_DPOR_SEARCH_H_
+#define MC_DPOR_SEARCH_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sched/strategy.h"
+
+namespace mc::dpor {
+
+// Which enabled thread a free run takes. All give the same set of traces.
+enum class Policy : uint8_t { kStay, kLowest, kHighest, kRandom };
+
+// One scheduling decision of a recorded schedule.
+struct Step {
+  sched::ThreadId thread = 0;
+  std::vector<uint32_t> choices;
+};
+
+class Search : public sched::Strategy {
+ public:
+  // Executions that ran to their end and count (deadlocks, failures and exits included).
+  uint64_t executions() const { return executions_; }
+  // Executions given up (all enabled threads asleep), and those with a failed assumption.
+  uint64_t blocked() const { return sleep_blocked_ + assumption_failed_; }
+  // Of these, the executions given up. Zero for ever in an optimal search.
+  uint64_t sleep_blocked() const { return sleep_blocked_; }
+  uint64_t assumption_failed() const { return assumption_failed_; }
+  // Events of all executions, repeated prefixes included; and without them.
+  uint64_t transitions() const { return transitions_; }
+  uint64_t new_transitions() const { return new_transitions_; }
+  // All executions begun and ended.
+  uint64_t runs() const { return executions_ + sleep_blocked_ + assumption_failed_; }
+
+  // True once the state space is exhausted.
+  bool complete() const { return complete_ && error_.empty(); }
+  // Estimate of runs() at the end. Equal to it once complete; good to a factor of about 3 from the
+  // half of the search on, too low before.
+  virtual double Estimate() const { return static_cast<double>(runs()); }
+  // A hard lower bound of runs() at the end.
+  virtual uint64_t LowerBound() const { return runs(); }
+  // How many events the last execution shared with the one of this search before it: where it
+  // branches off in a drawing of the tree of executions.
+  size_t branch_depth() const { return branch_depth_; }
+
+  // The engine has run something else since this search's last execution.
+  void Resume() { resumed_ = true; }
+  // Not empty: the search cannot go on (the program is not a function of the schedule, or a fault of
+  // the event model or of the search); says at which step, what was expected and what was found.
+  const std::string& error() const { return error_; }
+
+ protected:
+  // Counts a finished execution of which `kept` events were repeated.
+  void Count(const sched::Trace& trace, size_t kept) {
+    transitions_ += trace.size();
+    new_transitions_ += trace.size() - kept;
+    switch (trace.outcome) {
+      case sched::ExecutionOutcome::kBlocked:
+        ++sleep_blocked_;
+        break;
+      case sched::ExecutionOutcome::kAssumptionFailed:
+        ++assumption_failed_;
+        break;
+      default:
+        ++executions_;
+    }
+  }
+  void SetError(std::string text) {
+    if (error_.empty()) error_ = std::move(text);
+  }
+
+  uint64_t executions_ = 0, sleep_blocked_ = 0, assumption_failed_ = 0;
+  uint64_t transitions_ = 0, new_transitions_ = 0;
+  size_t branch_depth_ = 0;
+  bool complete_ = false;
+  bool resumed_ = false;
+  std::string error_;
+};
+
+// Picks the thread of a free run.
+class FreeRun {
+ public:
+  FreeRun(Policy policy, uint64_t seed) : policy_(policy), state_(seed) {}
+
+  // Among the enabled threads for which allowed(thread) holds; kAbandon if there is none.
+  template <typename Allowed>
+  sched::ThreadId Pick(const sched::StateView& state, const Allowed& allowed);
+  sched::ThreadId Pick(const sched::StateView& state) {
+    return Pick(state, [](sched::ThreadId) { return true; });
+  }
+  uint64_t NextRandom();
+
+ private:
+  Policy policy_;
+  uint64_t state_;
+};
+
+template <typename Allowed>
+sched::ThreadId FreeRun::Pick(const sched::StateView& state, const Allowed& allowed) {
+  using sched::ThreadId;
+  const uint32_t count = state.ThreadCount();
+  auto can = [&](uint32_t t) {
+    return state.IsEnabled(static_cast<ThreadId>(t)) && allowed(static_cast<ThreadId>(t));
+  };
+  if (policy_ == Policy::kStay) {
+    const ThreadId current = state.Current();
+    if (current < count && can(current)) return current;
+  } else if (policy_ == Policy::kHighest) {
+    for (uint32_t t = count; t-- > 0;) {
+      if (can(t)) return static_cast<ThreadId>(t);
+    }
+  } else if (policy_ == Policy::kRandom) {
+    uint32_t candidates = 0;
+    for (uint32_t t = 0; t < count; ++t) candidates += can(t) ? 1 : 0;
+    if (candidates == 0) return sched::kAbandon;
+    uint64_t chosen = NextRandom() % candidates;
+    for (uint32_t t = 0; t < count; ++t) {
+      if (can(t) && chosen-- == 0) return static_cast<ThreadId>(t);
+    }
+  }
+  for (uint32_t t = 0; t < count; ++t) {
+    if (can(t)) return static_cast<ThreadId>(t);
+  }
+  return sched::kAbandon;
+}
+
+}  // namespace mc::dpor
+
+#endif  // MC_DPOR_SEARCH_H_

@@ -1,0 +1,44 @@
+#include "dpor/strategy_table.h"
+
+#include "dpor/dfs.h"
+#include "dpor/odpor.h"
+#include "dpor/random_walk.h"
+#include "dpor/source.h"
+
+namespace mc::dpor {
+namespace {
+
+constexpr StrategyEntry kStrategies[] = {
+    {"odpor", "optimal dynamic partial-order reduction: one execution per trace", true,
+     [](const SearchOptions& o) -> std::unique_ptr<Search> {
+       OptimalSearchOptions options;
+       options.policy = o.policy;
+       options.seed = o.seed;
+       return std::make_unique<OptimalSearch<false>>(options);
+     }},
+    {"source", "dynamic partial-order reduction with source sets and sleep sets", true,
+     [](const SearchOptions& o) -> std::unique_ptr<Search> {
+       return std::make_unique<SourceSearch>(o.policy, o.seed);
+     }},
+    {"dfs", "every interleaving, no reduction", true,
+     [](const SearchOptions&) -> std::unique_ptr<Search> {
+       return std::make_unique<DepthFirstSearch>();
+     }},
+    {"random", "random walks", false,
+     [](const SearchOptions& o) -> std::unique_ptr<Search> {
+       return std::make_unique<RandomWalk>(o.seed, o.executions);
+     }},
+};
+
+}  // namespace
+
+std::span<const StrategyEntry> Strategies() { return kStrategies; }
+
+std::unique_ptr<Search> MakeSearch(std::string_view name, const SearchOptions& options) {
+  for (const StrategyEntry& entry : kStrategies) {
+    if (entry.name == name) return entry.make(options);
+  }
+  return nullptr;
+}
+
+}  // namespace mc::dpor

@@ -1,0 +1,36 @@
+// The table of searches by name.
+#ifndef MC_DPOR_STRATEGY_TABLE_H_
+#define MC_DPOR_STRATEGY_TABLE_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "dpor/search.h"
+
+namespace mc::dpor {
+
+struct SearchOptions {
+  Policy policy = Policy::kStay;  // of free runs
+  uint64_t seed = 0;              // random, and Policy::kRandom
+  uint64_t executions = 1000;     // random: how many
+};
+
+struct StrategyEntry {
+  std::string_view name;
+  std::string_view description;
+  // Can it prove a state space explored (as opposed to sampling it)?
+  bool exhaustive;
+  std::unique_ptr<Search> (*make)(const SearchOptions& options);
+};
+
+// All of them, the default (odpor) first.
+std::span<const StrategyEntry> Strategies();
+
+// nullptr if there is no search of that name.
+std::unique_ptr<Search> MakeSearch(std::string_view name, const SearchOptions& options);
+
+}  // namespace mc::dpor
+
+#endif  // MC_DPOR_STRATEGY_TABLE_H_

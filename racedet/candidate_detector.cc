@@ -1,0 +1,210 @@
+#include "racedet/candidate_detector.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace mc::racedet {
+
+using sched::Cell;
+using sched::CellKind;
+using sched::Event;
+using sched::MicroAccess;
+using sched::Trace;
+
+namespace {
+
+bool IsPlain(uint16_t flags) {
+  return !(flags & (sched::kAtomic | sched::kAllocation | sched::kFree | sched::kObjectBytes));
+}
+
+// Whether two unordered accesses of these kinds are a data race.
+bool Races(uint16_t a, uint16_t b) {
+  const bool plain_a = IsPlain(a), plain_b = IsPlain(b);
+  if (plain_a && plain_b) return true;
+  constexpr uint16_t kPartner = sched::kAtomic | sched::kFree;
+  if (plain_a || plain_b) return (plain_a ? b : a) & kPartner;
+  return ((a & sched::kFree) && (b & sched::kAtomic)) ||
+         ((b & sched::kFree) && (a & sched::kAtomic));
+}
+
+uint32_t EventOf(const Trace& trace, uint32_t access) {
+  const auto after =
+      std::upper_bound(trace.events.begin(), trace.events.end(), access,
+                       [](uint32_t position, const Event& e) { return position < e.first_access; });
+  // Events without accesses may begin at the same place as the one that has it: it is the last.
+  return static_cast<uint32_t>(after - trace.events.begin()) - 1;
+}
+
+AccessSite SiteOf(const Trace& trace, const AccessClass& access, const LastAccess& last) {
+  AccessSite site;
+  site.pc = access.pc;
+  site.thread = last.thread;
+  site.mode = access.mode;
+  site.flags = access.flags;
+  site.event = EventOf(trace, last.position());
+  return site;
+}
+
+}  // namespace
+
+CandidateDetector::CandidateDetector(CandidateRule rule, CandidateTable& table)
+    : rule_(rule),
+      table_(table),
+      must_happen_before_(clocks_, log_),
+      happens_before_(clocks_, log_),
+      held_locks_(table, log_),
+      history_(log_) {}
+
+void CandidateDetector::Reset() {
+  log_.Clear();
+  clocks_.CutBack(0);
+  must_happen_before_.Reset();
+  happens_before_.Reset();
+  held_locks_.Reset();
+  history_.Reset();
+  marks_.clear();
+}
+
+void CandidateDetector::OnExecutionBegin(const Trace& trace, size_t kept) {
+  if (kept == 0) {
+    Reset();
+  } else if (kept < marks_.size()) {
+    const Mark& mark = marks_[kept];
+    log_.UndoTo(mark.log);
+    clocks_.CutBack(mark.clocks);
+    history_.CutBack(mark.history);
+    marks_.resize(kept);
+  } else {
+    while (marks_.size() < kept) OnEvent(trace, marks_.size());
+  }
+}
+
+void CandidateDetector::OnExecutionEnd(const Trace&) {}
+
+void CandidateDetector::OnEvent(const Trace& trace, size_t position) {
+  const Event& event = trace.events[position];
+  const uint64_t end = uint64_t{event.first_access} + event.access_count;
+  if (end > LastAccess::kMaxPosition) std::abort();  // a trace of 24 GB
+  marks_.push_back({log_.size(), clocks_.size(), history_.size()});
+  if (rule_ == CandidateRule::kLimitedHappensBefore) {
+    must_happen_before_.BeginEvent(trace, event);
+    held_locks_.BeginEvent(event);
+  }
+  happens_before_.BeginEvent(event);
+  for (uint32_t i = event.first_access; i < end; ++i) {
+    const MicroAccess& access = trace.accesses[i];
+    if (!sched::IsMemory(access.begin) || (access.flags & sched::kFence)) {
+      Synchronise(trace, event, access, i);
+    } else if (access.size != 0) {
+      AccessMemory(trace, event, access, i);
+    }
+  }
+}
+
+void CandidateDetector::Synchronise(const Trace& trace, const Event& event,
+                                    const MicroAccess& access, uint32_t position) {
+  happens_before_.Acquire(event, access);
+  happens_before_.Release(event, access, position);
+  if (rule_ == CandidateRule::kLimitedHappensBefore && !(access.flags & sched::kFence)) {
+    held_locks_.Apply(trace, event, access);
+  }
+  if (access.begin == sched::MakeCell(CellKind::kThreadExit, event.thread) &&
+      access.mode == sched::kWrite) {
+    history_.ThreadDied(event.thread);
+  }
+}
+
+class CandidateDetector::Comparison {
+ public:
+  // `before_acquire` and `now` are the thread's clocks before and after the access's own acquire.
+  Comparison(CandidateDetector& detector, const Trace& trace, const AccessClass& later,
+             ClockArena::Ref before_acquire, ClockArena::Ref now)
+      : detector_(detector),
+        table_(detector.table_),
+        trace_(trace),
+        later_(later),
+        before_acquire_(before_acquire),
+        now_(now),
+        overwrites_(!(later.flags & (sched::kAtomic | sched::kObjectBytes)) &&
+                    later.mode != sched::kRead) {}
+
+  // What can be said of all accesses of a class at once: whether any could add a fact.
+  bool Wants(const AccessClass& earlier) {
+    if (overwrites_ && (earlier.flags & sched::kAtomic)) {
+      detector_.happens_before_.ForgetAtomic(earlier.begin);
+    }
+    if (earlier.threads == 1 && earlier.first.thread == later_.first.thread) return false;
+    if (!sched::ModesConflict(earlier.mode, later_.mode)) return false;
+    protection_ = table_.locksets().CommonProtection(earlier.lockset, later_.lockset);
+    if (protection_ == Protection::kLocks) return false;
+    known_ = table_.KnownFacts(earlier.pc, later_.pc);
+    races_ = Races(earlier.flags, later_.flags);
+    both_atomic_ = earlier.flags & later_.flags & sched::kAtomic;
+    const uint8_t order = earlier.pc < later_.pc   ? kLowerFirst
+                          : earlier.pc > later_.pc ? kHigherFirst
+                                                   : kLowerFirst | kHigherFirst;
+    const uint8_t most = order | kUnordered | (races_ ? kDataRace : 0);
+    return (known_ & most) != most;
+  }
+
+  void Visit(const AccessClass& earlier, const LastAccess& last) {
+    const bool limited = detector_.rule_ == CandidateRule::kLimitedHappensBefore;
+    if (limited && last.position() < detector_.must_happen_before_.Bound(last.thread)) return;
+    const ClockArena::Ref clock = both_atomic_ ? before_acquire_ : now_;
+    const bool unordered = last.position() >= detector_.clocks_.Get(clock, last.thread);
+    if (!limited && !unordered) return;
+    CandidateTable::Instance instance;
+    instance.unordered = unordered;
+    instance.data_race = unordered && races_;
+    instance.recycled = last.lifetime() == Lifetime::kRecycled;
+    const uint8_t facts =
+        CandidateTable::FactsOf(earlier.pc, last.thread, later_.pc, later_.first.thread,
+                                instance.unordered, instance.data_race, instance.recycled);
+    if (CandidateTable::AddsNothing(known_, facts)) return;
+    instance.earlier = SiteOf(trace_, earlier, last);
+    instance.later = SiteOf(trace_, later_, later_.first);
+    instance.cell = std::max(earlier.begin, later_.begin);
+    if (protection_ == Protection::kNone) {
+      table_.Add(instance);
+      known_ = table_.KnownFacts(earlier.pc, later_.pc);
+    } else {
+      table_.AddUnlessProtected(instance, earlier.lockset, later_.lockset);
+    }
+  }
+
+ private:
+  CandidateDetector& detector_;
+  CandidateTable& table_;
+  const Trace& trace_;
+  const AccessClass& later_;
+  const ClockArena::Ref before_acquire_, now_;
+  const bool overwrites_;
+  // Of the class wanted last.
+  Protection protection_ = Protection::kNone;
+  uint8_t known_ = 0;
+  bool races_ = false, both_atomic_ = false;
+};
+
+void CandidateDetector::AccessMemory(const Trace& trace, const Event& event,
+                                     const MicroAccess& access, uint32_t position) {
+  const sched::ThreadId thread = event.thread;
+  AccessClass later;
+  later.pc = access.pc;
+  later.begin = access.begin;
+  later.size = access.size;
+  later.lockset = rule_ == CandidateRule::kLimitedHappensBefore ? held_locks_.LocksetOf(thread) : 0;
+  later.flags = access.flags & AccessClass::kKindFlags;
+  later.mode = access.mode;
+  later.first.thread = thread;
+  later.first.stamp = LastAccess::Stamp(
+      position, access.flags & sched::kFree ? Lifetime::kFreed : Lifetime::kCurrent);
+
+  const bool atomic = access.flags & sched::kAtomic;
+  const ClockArena::Ref before_acquire = happens_before_.ClockOf(thread);
+  if (atomic) happens_before_.Acquire(event, access);
+  Comparison comparison(*this, trace, later, before_acquire, happens_before_.ClockOf(thread));
+  history_.Record(later, comparison);
+  if (atomic) happens_before_.Release(event, access, position);
+}
+
+}  // namespace mc::racedet

@@ -1,0 +1,90 @@
+// CandidateDetector: finds the data-race candidates of one execution after another.
+//
+// A candidate is a pair of accesses of different threads to overlapping bytes, not both reads (nor
+// both commuting additions), that
+//   limited-hb   have no protecting lock in common and whose transitions are not related by
+//                must-happen-before (Blum 2016, definition 11), or
+//   hb           are unordered by happens-before.
+// Accesses of all kinds take part: plain, atomic, of an object's bytes by an operation on it, and
+// allocation and free, which write all bytes of a block. What tells them apart is only whether an
+// unordered instance is a data race (undefined behaviour):
+//   plain with plain, plain with atomic, free with plain or atomic   yes
+//   all others (atomic with atomic, an object's bytes, allocations)  never: they are points of
+//                                                                    communication
+// `unordered` is happens-before's verdict under either rule. Between two atomics the edge of the
+// later one's own acquire does not count: it says only which came first, and would hide every pair
+// of sequentially consistent operations from the rule hb.
+//
+// A pair whose accesses lie in different lifetimes of their heap block is malloc-recycle
+// (definition 13; the block was freed at or after the earlier access, and allocated again by the
+// later one or before it).
+//
+// The detector sees events only, so it serves a search and a recorded trace (sched::ReplayTrace)
+// alike. What it finds goes to a CandidateTable, which may be shared with other detectors of the
+// process. State of a kept prefix is kept: OnExecutionBegin costs what is undone.
+#ifndef MC_RACEDET_CANDIDATE_DETECTOR_H_
+#define MC_RACEDET_CANDIDATE_DETECTOR_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "racedet/access_history.h"
+#include "racedet/candidate_table.h"
+#include "racedet/clock_arena.h"
+#include "racedet/happens_before.h"
+#include "racedet/held_locks.h"
+#include "racedet/must_happen_before.h"
+#include "racedet/undo_log.h"
+#include "sched/observer.h"
+
+namespace mc::racedet {
+
+enum class CandidateRule : uint8_t {
+  kLimitedHappensBefore,  // --race=limited-hb
+  kHappensBefore,         // --race=hb
+};
+
+class CandidateDetector : public sched::Observer {
+ public:
+  // `table` must outlive the detector.
+  CandidateDetector(CandidateRule rule, CandidateTable& table);
+  CandidateDetector(const CandidateDetector&) = delete;
+  CandidateDetector& operator=(const CandidateDetector&) = delete;
+
+  // If fewer than `kept` events were seen before (a detector that joins a running search), the
+  // missing ones are taken from `trace`, which must hold them.
+  void OnExecutionBegin(const sched::Trace& trace, size_t kept) override;
+  void OnEvent(const sched::Trace& trace, size_t position) override;
+  void OnExecutionEnd(const sched::Trace& trace) override;
+
+  CandidateRule rule() const { return rule_; }
+
+ private:
+  // Where the state stood before an event.
+  struct Mark {
+    size_t log, clocks;
+    AccessHistory::Size history;
+  };
+
+  void Reset();
+  void Synchronise(const sched::Trace& trace, const sched::Event& event,
+                   const sched::MicroAccess& access, uint32_t position);
+  void AccessMemory(const sched::Trace& trace, const sched::Event& event,
+                    const sched::MicroAccess& access, uint32_t position);
+  class Comparison;  // of one access with all earlier ones
+
+  const CandidateRule rule_;
+  CandidateTable& table_;
+  UndoLog log_;
+  ClockArena clocks_;
+  MustHappenBefore must_happen_before_;
+  HappensBefore happens_before_;
+  HeldLocks held_locks_;
+  AccessHistory history_;
+  std::vector<Mark> marks_;  // one per event seen
+};
+
+}  // namespace mc::racedet
+
+#endif  // MC_RACEDET_CANDIDATE_DETECTOR_H_

@@ -1,0 +1,112 @@
+#include "racedet/candidate_table.h"
+
+namespace mc::racedet {
+
+namespace {
+
+constexpr uint8_t kOrders = kLowerFirst | kHigherFirst;
+
+uint8_t FactsOfInstance(const CandidateTable::Instance& i) {
+  return CandidateTable::FactsOf(i.earlier.pc, i.earlier.thread, i.later.pc, i.later.thread,
+                                 i.unordered, i.data_race, i.recycled);
+}
+
+}  // namespace
+
+uint32_t CandidateTable::IndexOf(const Candidate& candidate) {
+  const Key key = KeyOf(candidate.earlier.pc, candidate.later.pc);
+  uint32_t index = index_.Find(key);
+  if (index != kNone) return index;
+  index = static_cast<uint32_t>(candidates_.size());
+  candidates_.push_back(candidate);
+  facts_.push_back(0);
+  is_changed_.push_back(0);
+  index_.Insert(key, index);
+  return index;
+}
+
+void CandidateTable::AddFacts(uint32_t index, uint8_t facts) {
+  Candidate& candidate = candidates_[index];
+  const uint8_t before = facts_[index];
+  const uint8_t after = before | facts;
+  const bool was_real = before & kOrders;
+  const bool is_real = after & kOrders;
+  if (is_real && !was_real && (before & kRecycled)) {
+    --recycled_;
+    ++promoted_;
+    candidate.promoted = true;
+  } else if (!is_real && before == 0) {
+    ++recycled_;
+  }
+  facts_[index] = after;
+  candidate.status = !is_real                       ? CandidateStatus::kMallocRecycle
+                     : (after & kOrders) == kOrders ? CandidateStatus::kConfirmed
+                                                    : CandidateStatus::kSuspected;
+  candidate.unordered = after & kUnordered;
+  candidate.data_race = after & kDataRace;
+  candidate.earlier_first_seen = after & kLowerFirst;
+  candidate.later_first_seen = after & kHigherFirst;
+  if (!is_changed_[index]) {
+    is_changed_[index] = 1;
+    changed_.push_back(index);
+  }
+}
+
+void CandidateTable::Add(const Instance& instance) {
+  const uint8_t facts = FactsOfInstance(instance);
+  if (AddsNothing(KnownFacts(instance.earlier.pc, instance.later.pc), facts)) return;
+  Candidate candidate;
+  candidate.earlier = instance.earlier;
+  candidate.later = instance.later;
+  candidate.cell = instance.cell;
+  const uint32_t index = IndexOf(candidate);
+  candidates_[index].earlier = instance.earlier;
+  candidates_[index].later = instance.later;
+  candidates_[index].cell = instance.cell;
+  AddFacts(index, facts);
+}
+
+void CandidateTable::AddUnlessProtected(const Instance& instance, LocksetId earlier,
+                                        LocksetId later) {
+  const uint8_t facts = FactsOfInstance(instance);
+  const Key pair = KeyOf(instance.earlier.pc, instance.later.pc);
+  const DeferredKey key{pair.lower, pair.higher,
+                        (uint64_t{facts} << 56) ^ (uint64_t{earlier} << 28) ^ later};
+  if (deferred_keys_.Find(key) != deferred_keys_.kAbsent) return;
+  deferred_keys_.Insert(key, 0);
+  deferred_.push_back({instance, earlier, later});
+}
+
+void CandidateTable::ContradictSemaphore(sched::Cell semaphore) {
+  if (!locksets_.Contradict(semaphore)) return;
+  size_t kept = 0;
+  for (size_t i = 0; i < deferred_.size(); ++i) {
+    const Deferred& deferred = deferred_[i];
+    if (locksets_.CommonProtection(deferred.earlier, deferred.later) == Protection::kNone) {
+      Add(deferred.instance);
+    } else {
+      deferred_[kept++] = deferred;
+    }
+  }
+  deferred_.resize(kept);
+}
+
+void CandidateTable::Merge(const Candidate& candidate) {
+  uint8_t facts = (candidate.earlier_first_seen ? kLowerFirst : 0) |
+                  (candidate.later_first_seen ? kHigherFirst : 0) |
+                  (candidate.unordered ? kUnordered : 0) | (candidate.data_race ? kDataRace : 0);
+  if (facts == 0 || candidate.promoted) facts |= kRecycled;
+  const uint8_t known = KnownFacts(candidate.earlier.pc, candidate.later.pc);
+  if (facts == kRecycled ? known != 0 : (facts & ~known & ~kRecycled) == 0) return;
+  const uint32_t index = IndexOf(candidate);
+  if ((facts & kRecycled) && facts_[index] == 0) AddFacts(index, kRecycled);
+  if (facts & kOrders) AddFacts(index, facts);
+}
+
+void CandidateTable::TakeChanges(std::vector<uint32_t>* indices) {
+  indices->clear();
+  indices->swap(changed_);
+  for (const uint32_t index : *indices) is_changed_[index] = 0;
+}
+
+}  // namespace mc::racedet

@@ -1,0 +1,143 @@
+// CandidateTable: every candidate found so far, over all executions of a job or of many jobs.
+//
+// One entry per unordered pair of instruction addresses. Detectors report *instances*: two accesses
+// of one execution that fit the candidate rule. What an instance adds to its pair is a set of
+// facts; an instance that adds none costs one look-up. Facts are only ever added, so the table is
+// the union of what the executions showed, in whatever order they were run:
+//   order     the lower address came first, or the higher one. Both: confirmed. A pair of one
+//             instruction with itself has two threads in place of two addresses: it is confirmed
+//             when some instance had the lower thread number first and some the higher one.
+//   unordered, data race   as in Candidate.
+//   recycled  only known from instances across a free and a new allocation of the block: discarded,
+//             and promoted to a real candidate by the first instance inside one allocation.
+//
+// Pairs protected by nothing but semaphores taken for locks are kept aside until such a guess is
+// contradicted, so that the table does not depend on when that happens.
+//
+// TakeChanges tells what is new: a candidate is in it once for each time that its status or its
+// facts changed between two calls, never for a mere repetition.
+#ifndef MC_RACEDET_CANDIDATE_TABLE_H_
+#define MC_RACEDET_CANDIDATE_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "racedet/candidate.h"
+#include "racedet/lockset.h"
+#include "racedet/open_hash.h"
+
+namespace mc::racedet {
+
+// What is known of a pair.
+enum CandidateFacts : uint8_t {
+  kLowerFirst = 1 << 0,
+  kHigherFirst = 1 << 1,
+  kUnordered = 1 << 2,
+  kDataRace = 1 << 3,
+  kRecycled = 1 << 4,
+};
+
+class CandidateTable {
+ public:
+  static constexpr uint32_t kNone = OpenHash<uint64_t>::kAbsent;
+
+  // Two accesses seen in one execution.
+  struct Instance {
+    AccessSite earlier, later;
+    sched::Cell cell = 0;
+    bool unordered = false;
+    bool data_race = false;
+    bool recycled = false;
+  };
+
+  // The facts of an instance of this kind.
+  static uint8_t FactsOf(uint64_t earlier_pc, sched::ThreadId earlier_thread, uint64_t later_pc,
+                         sched::ThreadId later_thread, bool unordered, bool data_race,
+                         bool recycled) {
+    if (recycled) return kRecycled;
+    const bool lower_first =
+        earlier_pc != later_pc ? earlier_pc < later_pc : earlier_thread < later_thread;
+    return (lower_first ? kLowerFirst : kHigherFirst) | (unordered ? kUnordered : 0) |
+           (data_race ? kDataRace : 0);
+  }
+
+  // The facts known of a pair; 0 if it is not in the table.
+  uint8_t KnownFacts(uint64_t pc_a, uint64_t pc_b) const {
+    const uint32_t index = index_.Find(KeyOf(pc_a, pc_b));
+    return index == kNone ? 0 : facts_[index];
+  }
+
+  // Whether an instance with these facts would change nothing.
+  static bool AddsNothing(uint8_t known, uint8_t facts) {
+    return facts == kRecycled ? known != 0 : (facts & ~known) == 0;
+  }
+
+  // Adds an instance.
+  void Add(const Instance& instance);
+  // Adds an instance that two locksets, which have only semaphores in common, protect so far.
+  void AddUnlessProtected(const Instance& instance, LocksetId earlier, LocksetId later);
+  // The semaphore does not serve as a lock; adds the instances that only it protected.
+  void ContradictSemaphore(sched::Cell semaphore);
+  // Adds what another table (of another process) knows of a pair.
+  void Merge(const Candidate& candidate);
+
+  size_t size() const { return candidates_.size(); }
+  const Candidate& operator[](uint32_t index) const { return candidates_[index]; }
+  // The index of a pair, or kNone.
+  uint32_t Find(uint64_t pc_a, uint64_t pc_b) const { return index_.Find(KeyOf(pc_a, pc_b)); }
+
+  bool HasChanges() const { return !changed_.empty(); }
+  // Replaces `indices` by the candidates new or changed since the last call.
+  void TakeChanges(std::vector<uint32_t>* indices);
+
+  // Candidates that are malloc-recycle now; and those that were, but proved to be real.
+  size_t malloc_recycle_discarded() const { return recycled_; }
+  size_t promoted() const { return promoted_; }
+
+  LocksetTable& locksets() { return locksets_; }
+  const LocksetTable& locksets() const { return locksets_; }
+
+ private:
+  struct Key {
+    uint64_t lower = 0, higher = 0;
+    bool operator==(const Key&) const = default;
+  };
+  struct KeyHash {
+    uint64_t operator()(const Key& key) const { return MixBits(key.lower + 3 * key.higher); }
+  };
+  struct Deferred {
+    Instance instance;
+    LocksetId earlier, later;
+  };
+  struct DeferredKey {
+    uint64_t lower = 0, higher = 0;
+    uint64_t rest = 0;  // both locksets, mixed with the facts
+    bool operator==(const DeferredKey&) const = default;
+  };
+  struct DeferredHash {
+    uint64_t operator()(const DeferredKey& key) const {
+      return MixBits(key.lower + 3 * key.higher + 7 * key.rest);
+    }
+  };
+
+  static Key KeyOf(uint64_t a, uint64_t b) { return a < b ? Key{a, b} : Key{b, a}; }
+  void AddFacts(uint32_t index, uint8_t facts);
+  // The index of the candidate's pair, made if need be.
+  uint32_t IndexOf(const Candidate& candidate);
+
+  std::vector<Candidate> candidates_;
+  std::vector<uint8_t> facts_;       // parallel to candidates_
+  std::vector<uint8_t> is_changed_;  // whether the index is in changed_
+  std::vector<uint32_t> changed_;
+  OpenHash<Key, KeyHash> index_;
+  size_t recycled_ = 0, promoted_ = 0;
+
+  LocksetTable locksets_;
+  std::vector<Deferred> deferred_;
+  OpenHash<DeferredKey, DeferredHash> deferred_keys_;
+};
+
+}  // namespace mc::racedet
+
+#endif  // MC_RACEDET_CANDIDATE_TABLE_H_

@@ -1,0 +1,131 @@
+#include "sched/fiber.h"
+
+#include <asm/prctl.h>
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "sched/engine_heap.h"
+#include "sched/real_thread.h"
+
+namespace mc::sched {
+
+bool g_has_wrfsbase = false;
+
+namespace {
+
+size_t g_tls_size = 0;  // bytes of static TLS below the thread pointer
+
+// Static TLS of every module loaded at start lies below the thread pointer (x86-64, variant II).
+int AddTlsSize(dl_phdr_info* info, size_t, void*) {
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = info->dlpi_phdr[i];
+    if (header.p_type != PT_TLS) continue;
+    const size_t align = header.p_align == 0 ? 1 : header.p_align;
+    g_tls_size = (g_tls_size + header.p_memsz + align - 1 + align) & ~(align - 1);
+  }
+  return 0;
+}
+
+struct ParkedThread {
+  std::atomic<uint32_t> ready{0};
+  uintptr_t thread_pointer = 0;
+  std::atomic<uint32_t> never{0};
+};
+
+void* Park(void* argument) {
+  auto* parked = static_cast<ParkedThread*>(argument);
+  parked->thread_pointer = ReadThreadPointer();
+  std::atomic<uint32_t>* never = &parked->never;
+  parked->ready.store(1);
+  syscall(SYS_futex, &parked->ready, 1 /*FUTEX_WAKE*/, 1, nullptr, nullptr, 0);
+  // From here on this thread's storage belongs to the fiber: only raw system calls, no errno.
+  for (;;) {
+#if defined(__x86_64__)
+    long result;
+    register long timeout asm("r10") = 0;
+    asm volatile("syscall"
+                 : "=a"(result)
+                 : "a"(SYS_futex), "D"(never), "S"(0L /*FUTEX_WAIT*/), "d"(0L), "r"(timeout)
+                 : "rcx", "r11", "memory");
+#else
+    syscall(SYS_futex, never, 0, 0, nullptr, nullptr, 0);
+#endif
+  }
+}
+
+}  // namespace
+
+uintptr_t ReadThreadPointer() {
+#if defined(__x86_64__)
+  uintptr_t value;
+  asm("mov %%fs:0, %0" : "=r"(value));
+  return value;
+#else
+  return reinterpret_cast<uintptr_t>(__builtin_thread_pointer());
+#endif
+}
+
+void WriteThreadPointerBySystemCall(uintptr_t value) {
+#if defined(__x86_64__)
+  long result;
+  asm volatile("syscall"
+               : "=a"(result)
+               : "a"(SYS_arch_prctl), "D"(ARCH_SET_FS), "S"(value)
+               : "rcx", "r11", "memory");
+#else
+  (void)value;
+#endif
+}
+
+void InitialiseFibers() {
+  g_has_wrfsbase = (getauxval(AT_HWCAP2) & 2) != 0;
+  g_tls_size = 0;
+  dl_iterate_phdr(AddTlsSize, nullptr);
+}
+
+bool MakeSlot(uint32_t index, Slot* slot) {
+  const uintptr_t area = kFiberStackBase + index * kFiberStackStride;
+  void* stack = mmap(reinterpret_cast<void*>(area + kFiberStackStride - kFiberStackSize),
+                     kFiberStackSize, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (stack == MAP_FAILED) return false;
+  slot->stack_high = area + kFiberStackStride;
+  slot->stack_low = slot->stack_high - kFiberStackSize;
+  if (index == 0) {
+    slot->thread_pointer = ReadThreadPointer();
+  } else {
+    const uintptr_t thread_area = kSlotThreadBase + index * kSlotThreadStride;
+    // Room for the TLS block, which the C library puts at the top of the stack it is given.
+    const size_t size = (128 << 10) + ((g_tls_size + 4095) & ~size_t{4095});
+    if (size > kSlotThreadStride) {
+      errno = ENOMEM;
+      return false;
+    }
+    void* memory = mmap(reinterpret_cast<void*>(thread_area), size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (memory == MAP_FAILED) return false;
+    auto* parked = new ParkedThread;
+    if (!CreateRealThread(memory, size, Park, parked)) return false;
+    while (parked->ready.load() == 0) {
+      syscall(SYS_futex, &parked->ready, 0 /*FUTEX_WAIT*/, 0, nullptr, nullptr, 0);
+    }
+    slot->thread_pointer = parked->thread_pointer;
+  }
+  slot->initial_tls = static_cast<unsigned char*>(EngineAllocate(g_tls_size + 1));
+  memcpy(slot->initial_tls, reinterpret_cast<void*>(slot->thread_pointer - g_tls_size), g_tls_size);
+  return true;
+}
+
+void ResetSlotTls(const Slot& slot) {
+  memcpy(reinterpret_cast<void*>(slot.thread_pointer - g_tls_size), slot.initial_tls, g_tls_size);
+}
+
+}  // namespace mc::sched

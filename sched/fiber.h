@@ -1,0 +1,75 @@
+// Fibers and thread slots.
+//
+// Every thread of the program is a fiber of the one OS thread. A slot gives it a stack with a guard
+// page and thread-local storage of its own: one real OS thread is parked for ever per slot, and the
+// thread register points at that thread's storage while the fiber runs. So thread_local variables,
+// errno and the exception globals are per fiber and at distinct, repeatable addresses.
+#ifndef MC_SCHED_FIBER_H_
+#define MC_SCHED_FIBER_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace mc::sched {
+
+inline constexpr uintptr_t kFiberStackBase = 0x710000000000;
+inline constexpr size_t kFiberStackStride = size_t{16} << 20;  // stack and guard of a slot
+inline constexpr size_t kFiberStackSize = size_t{8} << 20;
+inline constexpr uintptr_t kSlotThreadBase = 0x718000000000;   // stacks of the parked threads
+inline constexpr size_t kSlotThreadStride = size_t{1} << 20;
+
+// Is `address` in the guard area below some slot's stack?
+inline bool IsStackGuard(uintptr_t address) {
+  if (address < kFiberStackBase || address >= kSlotThreadBase) return false;
+  return (address - kFiberStackBase) % kFiberStackStride < kFiberStackStride - kFiberStackSize;
+}
+inline bool IsFiberStack(uintptr_t address) {
+  return address >= kFiberStackBase && address < kSlotThreadBase;
+}
+
+struct Slot {
+  uintptr_t thread_pointer = 0;
+  uintptr_t stack_low = 0, stack_high = 0;
+  unsigned char* initial_tls = nullptr;  // copy of the static TLS block as a fresh thread has it
+};
+
+// Chooses how the thread register is written. Called once.
+void InitialiseFibers();
+
+// Makes slot `index` (its stack; and, except for slot 0, which is the main OS thread, its parked
+// thread). False with errno if the system refuses.
+bool MakeSlot(uint32_t index, Slot* slot);
+
+// Puts the slot's static thread-local storage back to its initial image.
+void ResetSlotTls(const Slot& slot);
+
+uintptr_t ReadThreadPointer();
+
+// Sets the thread register. Inline assembly where the kernel allows it, a system call otherwise.
+extern bool g_has_wrfsbase;
+void WriteThreadPointerBySystemCall(uintptr_t value);
+inline void WriteThreadPointer(uintptr_t value) {
+#if defined(__x86_64__)
+  if (g_has_wrfsbase) {
+    asm volatile("wrfsbase %0" : : "r"(value) : "memory");
+    return;
+  }
+#elif defined(__aarch64__)
+  asm volatile("msr tpidr_el0, %0" : : "r"(value) : "memory");
+  return;
+#endif
+  WriteThreadPointerBySystemCall(value);
+}
+
+// Boost.Context's assembly routines (boost::context::detail), declared here because they are all
+// that is needed of it.
+struct Transfer {
+  void* context;
+  void* data;
+};
+extern "C" Transfer jump_fcontext(void* const to, void* data);
+extern "C" void* make_fcontext(void* stack_top, size_t size, void (*function)(Transfer));
+
+}  // namespace mc::sched
+
+#endif  // MC_SCHED_FIBER_H_

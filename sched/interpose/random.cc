@@ -1,0 +1,191 @@
+// Random numbers that repeat (DESIGN section 5). What the system gives is a function of seed, thread
+// and how often the thread asked. rand() and its relatives have one state for the whole process,
+// which the C library keeps: it is a cell that every call reads and writes.
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/types.h>
+
+#include <cstring>
+
+#include "sched/interpose/hook.h"
+#include "sched/interpose/real.h"
+#include "sched/interpose/system_call.h"
+
+namespace mc::sched {
+
+namespace {
+
+// splitmix64 (Steele, Lea, Flood 2014).
+uint64_t Mix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+// A ThreadId depends on which names the process has met; the name itself does not.
+uint64_t NameHash(const Thread& thread) {
+  if (thread.creator == kNoThread) return 1;
+  return Mix(NameHash(g_scheduler.ThreadById(thread.creator)) * 4096 + thread.ordinal);
+}
+
+uint64_t Draw() {
+  Thread& thread = g_scheduler.current();
+  g_scheduler.Progress();
+  return Mix(Mix(g_scheduler.options().seed) ^ Mix(NameHash(thread) + Mix(thread.random_draws++)));
+}
+
+// A call of a generator whose state the process shares.
+class SharedGenerator {
+ public:
+  enum Kind : uint64_t { kRand = 2, kDrand48 = 3 };
+
+  SharedGenerator(Kind kind, uint64_t pc) {
+    BeforeOperation(0, pc, OperationDetail::kRandom);
+    g_scheduler.RecordCell(MakeCell(CellKind::kSharedState, kind), kReadWrite, kValueRelevant, pc);
+    g_scheduler.Progress();
+  }
+  ~SharedGenerator() { AfterOperation(0); }
+
+ private:
+  EngineScope scope_;
+};
+
+}  // namespace
+
+void FillRandom(void* buffer, size_t size) {
+  auto* bytes = static_cast<unsigned char*>(buffer);
+  for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
+    const uint64_t value = Draw();
+    memcpy(bytes + at, &value, size - at < sizeof value ? size - at : sizeof value);
+  }
+}
+
+}  // namespace mc::sched
+
+using namespace mc::sched;
+
+MC_HOOK int rand() noexcept {
+  if (!g_scheduler.program_running()) return Real().rand();
+  SharedGenerator call(SharedGenerator::kRand, MC_CALLER_PC());
+  return Real().rand();
+}
+
+MC_HOOK long random() noexcept {
+  if (!g_scheduler.program_running()) return Real().random();
+  SharedGenerator call(SharedGenerator::kRand, MC_CALLER_PC());
+  return Real().random();
+}
+
+MC_HOOK void srand(unsigned seed) noexcept {
+  if (!g_scheduler.program_running()) return Real().srand(seed);
+  SharedGenerator call(SharedGenerator::kRand, MC_CALLER_PC());
+  Real().srand(seed);
+}
+
+MC_HOOK void srandom(unsigned seed) noexcept {
+  if (!g_scheduler.program_running()) return Real().srandom(seed);
+  SharedGenerator call(SharedGenerator::kRand, MC_CALLER_PC());
+  Real().srandom(seed);
+}
+
+MC_HOOK double drand48() noexcept {
+  if (!g_scheduler.program_running()) return Real().drand48();
+  SharedGenerator call(SharedGenerator::kDrand48, MC_CALLER_PC());
+  return Real().drand48();
+}
+
+MC_HOOK long lrand48() noexcept {
+  if (!g_scheduler.program_running()) return Real().lrand48();
+  SharedGenerator call(SharedGenerator::kDrand48, MC_CALLER_PC());
+  return Real().lrand48();
+}
+
+MC_HOOK long mrand48() noexcept {
+  if (!g_scheduler.program_running()) return Real().mrand48();
+  SharedGenerator call(SharedGenerator::kDrand48, MC_CALLER_PC());
+  return Real().mrand48();
+}
+
+MC_HOOK void srand48(long seed) noexcept {
+  if (!g_scheduler.program_running()) return Real().srand48(seed);
+  SharedGenerator call(SharedGenerator::kDrand48, MC_CALLER_PC());
+  Real().srand48(seed);
+}
+
+MC_HOOK ssize_t getrandom(void* buffer, size_t size, unsigned flags) {
+  if (!g_scheduler.program_running()) return Real().getrandom(buffer, size, flags);
+  EngineScope scope;
+  FillRandom(buffer, size);
+  return static_cast<ssize_t>(size);
+}
+
+MC_HOOK int getentropy(void* buffer, size_t size) {
+  if (!g_scheduler.program_running()) return Real().getentropy(buffer, size);
+  EngineScope scope;
+  if (size > 256) {
+    errno = EIO;
+    return -1;
+  }
+  FillRandom(buffer, size);
+  return 0;
+}
+
+MC_HOOK uint32_t arc4random() noexcept {
+  if (!g_scheduler.program_running()) return Real().arc4random();
+  EngineScope scope;
+  return static_cast<uint32_t>(Draw());
+}
+
+MC_HOOK void arc4random_buf(void* buffer, size_t size) noexcept {
+  if (!g_scheduler.program_running()) return Real().arc4random_buf(buffer, size);
+  EngineScope scope;
+  FillRandom(buffer, size);
+}
+
+MC_HOOK uint32_t arc4random_uniform(uint32_t bound) noexcept {
+  if (!g_scheduler.program_running()) return Real().arc4random_uniform(bound);
+  EngineScope scope;
+  return bound < 2 ? 0 : static_cast<uint32_t>(Draw() % bound);
+}
+
+// std::random_device, whose members live in libstdc++. An object made in an execution holds no
+// resources: its file is null.
+MC_HOOK unsigned _ZNSt13random_device9_M_getvalEv(void* self) {
+  if (!g_scheduler.program_running()) return Real().random_device_getval(self);
+  EngineScope scope;
+  return static_cast<unsigned>(Draw());
+}
+
+MC_HOOK unsigned _ZNSt13random_device16_M_getval_pretr1Ev(void* self) {
+  if (!g_scheduler.program_running()) return Real().random_device_getval_pretr1(self);
+  EngineScope scope;
+  return static_cast<unsigned>(Draw());
+}
+
+namespace {
+
+struct RandomDeviceView {
+  void* file;
+  unsigned (*function)(void*);
+  int descriptor;
+};
+
+void MakeWithoutResources(void* self) { *static_cast<RandomDeviceView*>(self) = {}; }
+
+}  // namespace
+
+MC_HOOK void
+_ZNSt13random_device7_M_initERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE(
+    void* self, const void* token) {
+  if (!g_scheduler.program_running()) return Real().random_device_init(self, token);
+  MakeWithoutResources(self);
+}
+
+MC_HOOK void
+_ZNSt13random_device14_M_init_pretr1ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE(
+    void* self, const void* token) {
+  if (!g_scheduler.program_running()) return Real().random_device_init_pretr1(self, token);
+  MakeWithoutResources(self);
+}

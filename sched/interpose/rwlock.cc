@@ -1,0 +1,324 @@
+// pthread_rwlock_*. A reader-writer lock is two cells: the writer half and the readers half (spec
+// optimal-dpor 1.2). Preference for writers or readers is not modelled: whoever can take it may.
+#include <errno.h>
+#include <pthread.h>
+
+#include "sched/interpose/hook.h"
+#include "sched/interpose/object_views.h"
+#include "sched/interpose/real.h"
+#include "sched/interpose/spin_stub.h"
+#include "sched/interpose/virtual_time.h"
+
+namespace mc::sched {
+
+namespace {
+
+constexpr uint16_t kTested = kValueRelevant;
+
+Cell WriterCell(const ReadWriteLockView& lock) { return CellOf(CellKind::kWriterHalf, &lock); }
+Cell ReadersCell(const ReadWriteLockView& lock) { return CellOf(CellKind::kReadersHalf, &lock); }
+
+bool HasNoWriter(const Thread& thread) {
+  return ViewAt<ReadWriteLockView>(thread.wait_object).writer == 0;
+}
+bool IsFree(const Thread& thread) {
+  const ReadWriteLockView& lock = ViewAt<ReadWriteLockView>(thread.wait_object);
+  return lock.writer == 0 && lock.readers == 0;
+}
+
+void Touch(const ReadWriteLockView& lock, uint8_t mode, uint64_t pc) {
+  TouchObject(&lock, sizeof(pthread_rwlock_t), mode, pc);
+}
+
+// How many read locks the thread holds: a reference that lives until the next call.
+uint32_t& ReadHoldsOf(Thread& thread, const ReadWriteLockView& lock) {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(&lock);
+  for (Thread::ReadHold& hold : thread.read_holds) {
+    if (hold.lock == address) return hold.count;
+  }
+  thread.read_holds.push_back({address, 0});
+  return thread.read_holds.back().count;
+}
+
+// Read locks and unlocks commute among themselves; without that refinement they are also writes.
+void RecordReaders(const ReadWriteLockView& lock, uint16_t flags, uint64_t pc) {
+  g_scheduler.RecordCell(ReadersCell(lock), kAdd, flags, pc);
+  if (!g_scheduler.Refined(kRefineReadLocks)) {
+    g_scheduler.RecordCell(ReadersCell(lock), kWrite, 0, pc);
+  }
+}
+
+int RefuseDestroyed(const ReadWriteLockView& lock, const char* what, uint64_t pc) {
+  return Misuse(std::string(what) + " the destroyed " + NameOfObject("reader-writer lock", &lock),
+                pc, EINVAL);
+}
+
+int TakeForReading(ReadWriteLockView& lock, bool value_relevant, uint16_t flags, uint64_t pc) {
+  Thread& thread = g_scheduler.current();
+  g_scheduler.RecordCell(WriterCell(lock), kRead,
+                         flags | kAcquire | (value_relevant ? kValueRelevant : 0), pc);
+  RecordReaders(lock, flags | kAcquire, pc);
+  Touch(lock, kRead, pc);
+  if (lock.mark == kDestroyedMark) return RefuseDestroyed(lock, "read lock of", pc);
+  uint32_t& holds = ReadHoldsOf(thread, lock);
+  g_scheduler.Ledger(ReadersCell(lock), holds, holds + 1);
+  ++holds;
+  ++lock.readers;
+  RememberHeld(thread, &lock, pc);
+  RaiseClock(&thread.clock_ns, lock.clock_ns);
+  g_scheduler.Progress();
+  return 0;
+}
+
+int TakeForWriting(ReadWriteLockView& lock, bool value_relevant, uint16_t flags, uint64_t pc) {
+  Thread& thread = g_scheduler.current();
+  const uint16_t tested = value_relevant ? kTested : 0;
+  g_scheduler.RecordCell(ReadersCell(lock), kRead, flags | kAcquire | tested, pc);
+  g_scheduler.RecordCell(WriterCell(lock), value_relevant ? kReadWrite : kWrite,
+                         flags | kAcquire | tested, pc);
+  Touch(lock, kRead, pc);
+  if (lock.mark == kDestroyedMark) return RefuseDestroyed(lock, "write lock of", pc);
+  lock.writer = OwnerOf(thread);
+  g_scheduler.Ledger(WriterCell(lock), 0, lock.writer);
+  RememberHeld(thread, &lock, pc);
+  RaiseClock(&thread.clock_ns, lock.clock_ns);
+  RaiseClock(&thread.clock_ns, lock.readers_clock_ns);
+  g_scheduler.Progress();
+  return 0;
+}
+
+// The C library refuses a lock to the thread that holds it for writing.
+bool RefusesWriter(const ReadWriteLockView& lock, uint64_t pc) {
+  if (lock.writer != OwnerOf(g_scheduler.current())) return false;
+  BeforeOperation(kPpLock, pc, OperationDetail::kReadLock);
+  g_scheduler.RecordCell(WriterCell(lock), kRead, kTested, pc);
+  Touch(lock, kRead, pc);
+  return true;
+}
+
+int LockForReading(ReadWriteLockView& lock, uint64_t pc) {
+  if (RefusesWriter(lock, pc)) return EDEADLK;
+  const bool first = BlockOperation(
+      kPpLock, &lock,
+      MakeOperation(OperationKind::kReadLock, WriterCell(lock), pc, OperationDetail::kReadLock),
+      &HasNoWriter);
+  const int result = TakeForReading(lock, !first, 0, pc);
+  AfterOperation(0);
+  return result;
+}
+
+int LockForWriting(ReadWriteLockView& lock, uint64_t pc) {
+  if (RefusesWriter(lock, pc)) return EDEADLK;
+  const bool first = BlockOperation(
+      kPpLock, &lock,
+      MakeOperation(OperationKind::kWriteLock, WriterCell(lock), pc, OperationDetail::kWriteLock),
+      &IsFree);
+  const int result = TakeForWriting(lock, !first, 0, pc);
+  AfterOperation(0);
+  return result;
+}
+
+// What a failed attempt returns: EBUSY, or ETIMEDOUT for a timed one, whose clock then shows its
+// deadline.
+int Refused(const timespec* deadline) {
+  if (deadline == nullptr) return EBUSY;
+  RaiseClock(&g_scheduler.current().clock_ns, ClockAt(*deadline));
+  return ETIMEDOUT;
+}
+
+int TryLockForReading(ReadWriteLockView& lock, const timespec* deadline, uint64_t pc,
+                      const EntryRegisters& registers) {
+  if (deadline != nullptr) {
+    if (!IsValidTime(*deadline)) return EINVAL;
+    if (RefusesWriter(lock, pc)) return EDEADLK;
+  }
+  g_scheduler.SpinPoint(pc, registers);
+  BeforeOperation(kPpLock, pc, OperationDetail::kTryReadLock);
+  int result;
+  if (lock.writer == 0) {
+    result = TakeForReading(lock, true, kTry, pc);
+  } else {
+    if (!g_scheduler.Mutated(EventModelMutation::kTryFail)) {
+      g_scheduler.RecordCell(WriterCell(lock), kRead, kTested | kTry, pc);
+      Touch(lock, kRead, pc);
+    }
+    result = Refused(deadline);
+  }
+  AfterOperation(0);
+  return result;
+}
+
+int TryLockForWriting(ReadWriteLockView& lock, const timespec* deadline, uint64_t pc,
+                      const EntryRegisters& registers) {
+  if (deadline != nullptr) {
+    if (!IsValidTime(*deadline)) return EINVAL;
+    if (RefusesWriter(lock, pc)) return EDEADLK;
+  }
+  g_scheduler.SpinPoint(pc, registers);
+  BeforeOperation(kPpLock, pc, OperationDetail::kTryWriteLock);
+  int result;
+  if (lock.writer == 0 && lock.readers == 0) {
+    result = TakeForWriting(lock, true, kTry, pc);
+  } else {
+    if (!g_scheduler.Mutated(EventModelMutation::kTryFail)) {
+      g_scheduler.RecordCell(ReadersCell(lock), kRead, kTested | kTry, pc);
+      g_scheduler.RecordCell(WriterCell(lock), kRead, kTested | kTry, pc);
+      Touch(lock, kRead, pc);
+    }
+    result = Refused(deadline);
+  }
+  AfterOperation(0);
+  return result;
+}
+
+int Unlock(ReadWriteLockView& lock, uint64_t pc) {
+  Thread& thread = g_scheduler.current();
+  BeforeOperation(0, pc, OperationDetail::kReadWriteUnlock);
+  const bool record = !g_scheduler.Mutated(EventModelMutation::kUnlock);
+  uint32_t& holds = ReadHoldsOf(thread, lock);
+  if (lock.writer == OwnerOf(thread)) {
+    if (record) g_scheduler.RecordCell(WriterCell(lock), kWrite, kRelease, pc);
+    g_scheduler.Ledger(WriterCell(lock), lock.writer, 0);
+    lock.writer = 0;
+    RaiseClock(&lock.clock_ns, thread.clock_ns);
+  } else if (holds != 0 && lock.mark != kDestroyedMark) {
+    if (record) RecordReaders(lock, kRelease, pc);
+    g_scheduler.Ledger(ReadersCell(lock), holds, holds - 1);
+    --holds;
+    --lock.readers;
+    RaiseClock(&lock.readers_clock_ns, thread.clock_ns);
+  } else {
+    g_scheduler.RecordCell(WriterCell(lock), kRead, kTested, pc);
+    Touch(lock, kRead, pc);
+    return Misuse(NameOfOwner(OwnerOf(thread)) + " unlocks " +
+                      NameOfObject("reader-writer lock", &lock) + ", which it does not hold",
+                  pc, 0);
+  }
+  Touch(lock, kRead, pc);
+  ForgetHeld(thread, &lock);
+  g_scheduler.Progress();
+  AfterOperation(kPpUnlock);
+  return 0;
+}
+
+int Destroy(ReadWriteLockView& lock, uint64_t pc) {
+  BeforeOperation(0, pc, OperationDetail::kReadWriteDestroy);
+  g_scheduler.RecordCell(WriterCell(lock), kWrite, 0, pc);
+  g_scheduler.RecordCell(ReadersCell(lock), kWrite, 0, pc);
+  Touch(lock, kWrite, pc);
+  if (lock.mark == kDestroyedMark) {
+    return Misuse(NameOfObject("reader-writer lock", &lock) + " is destroyed twice", pc, EINVAL);
+  }
+  if (lock.writer != 0 || lock.readers != 0) {
+    return Misuse(NameOfObject("reader-writer lock", &lock) + " is destroyed while held by " +
+                      (lock.writer != 0 ? NameOfOwner(lock.writer) : std::string("a reader")),
+                  pc, EBUSY);
+  }
+  lock.mark = kDestroyedMark;
+  g_scheduler.Progress();
+  AfterOperation(0);
+  return 0;
+}
+
+void Initialised(ReadWriteLockView& lock, uint64_t pc) {
+  g_scheduler.RecordCell(WriterCell(lock), kWrite, 0, pc);
+  g_scheduler.RecordCell(ReadersCell(lock), kWrite, 0, pc);
+  Touch(lock, kWrite, pc);
+  g_scheduler.Ledger(WriterCell(lock), 0, 0);
+  g_scheduler.Progress();
+  AfterOperation(0);
+}
+
+}  // namespace
+
+}  // namespace mc::sched
+
+using namespace mc::sched;
+
+MC_HOOK int pthread_rwlock_init(pthread_rwlock_t* lock, const pthread_rwlockattr_t* attributes) {
+  if (!g_scheduler.program_running()) return Real().pthread_rwlock_init(lock, attributes);
+  EngineScope scope;
+  const uint64_t pc = MC_CALLER_PC();
+  BeforeOperation(0, pc, OperationDetail::kReadWriteInit);
+  const int result = Real().pthread_rwlock_init(lock, attributes);
+  if (result == 0) Initialised(ViewOf<ReadWriteLockView>(lock), pc);
+  return result;
+}
+
+MC_HOOK int pthread_rwlock_destroy(pthread_rwlock_t* lock) {
+  if (!g_scheduler.program_running()) return Real().pthread_rwlock_destroy(lock);
+  EngineScope scope;
+  return Destroy(ViewOf<ReadWriteLockView>(lock), MC_CALLER_PC());
+}
+
+MC_HOOK int pthread_rwlock_rdlock(pthread_rwlock_t* lock) {
+  if (!g_scheduler.program_running()) return Real().pthread_rwlock_rdlock(lock);
+  EngineScope scope;
+  return LockForReading(ViewOf<ReadWriteLockView>(lock), MC_CALLER_PC());
+}
+
+MC_HOOK int pthread_rwlock_wrlock(pthread_rwlock_t* lock) {
+  if (!g_scheduler.program_running()) return Real().pthread_rwlock_wrlock(lock);
+  EngineScope scope;
+  return LockForWriting(ViewOf<ReadWriteLockView>(lock), MC_CALLER_PC());
+}
+
+MC_HOOK int pthread_rwlock_unlock(pthread_rwlock_t* lock) {
+  if (!g_scheduler.program_running()) return Real().pthread_rwlock_unlock(lock);
+  EngineScope scope;
+  return Unlock(ViewOf<ReadWriteLockView>(lock), MC_CALLER_PC());
+}
+
+MC_SPIN_STUB(pthread_rwlock_tryrdlock, mc_entry_rwlock_tryrdlock);
+MC_BEHIND_STUB int mc_entry_rwlock_tryrdlock(pthread_rwlock_t* lock) {
+  if (!g_scheduler.program_running()) return Real().pthread_rwlock_tryrdlock(lock);
+  EngineScope scope;
+  const EntryRegisters registers = g_entry_registers;
+  return TryLockForReading(ViewOf<ReadWriteLockView>(lock), nullptr, MC_CALLER_PC(), registers);
+}
+
+MC_SPIN_STUB(pthread_rwlock_trywrlock, mc_entry_rwlock_trywrlock);
+MC_BEHIND_STUB int mc_entry_rwlock_trywrlock(pthread_rwlock_t* lock) {
+  if (!g_scheduler.program_running()) return Real().pthread_rwlock_trywrlock(lock);
+  EngineScope scope;
+  const EntryRegisters registers = g_entry_registers;
+  return TryLockForWriting(ViewOf<ReadWriteLockView>(lock), nullptr, MC_CALLER_PC(), registers);
+}
+
+MC_SPIN_STUB(pthread_rwlock_timedrdlock, mc_entry_rwlock_timedrdlock);
+MC_BEHIND_STUB int mc_entry_rwlock_timedrdlock(pthread_rwlock_t* lock, const timespec* deadline) {
+  if (!g_scheduler.program_running()) return Real().pthread_rwlock_timedrdlock(lock, deadline);
+  EngineScope scope;
+  const EntryRegisters registers = g_entry_registers;
+  return TryLockForReading(ViewOf<ReadWriteLockView>(lock), deadline, MC_CALLER_PC(), registers);
+}
+
+MC_SPIN_STUB(pthread_rwlock_timedwrlock, mc_entry_rwlock_timedwrlock);
+MC_BEHIND_STUB int mc_entry_rwlock_timedwrlock(pthread_rwlock_t* lock, const timespec* deadline) {
+  if (!g_scheduler.program_running()) return Real().pthread_rwlock_timedwrlock(lock, deadline);
+  EngineScope scope;
+  const EntryRegisters registers = g_entry_registers;
+  return TryLockForWriting(ViewOf<ReadWriteLockView>(lock), deadline, MC_CALLER_PC(), registers);
+}
+
+MC_SPIN_STUB(pthread_rwlock_clockrdlock, mc_entry_rwlock_clockrdlock);
+MC_BEHIND_STUB int mc_entry_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t clock,
+                                               const timespec* deadline) {
+  if (!g_scheduler.program_running()) {
+    return Real().pthread_rwlock_clockrdlock(lock, clock, deadline);
+  }
+  EngineScope scope;
+  const EntryRegisters registers = g_entry_registers;
+  return TryLockForReading(ViewOf<ReadWriteLockView>(lock), deadline, MC_CALLER_PC(), registers);
+}
+
+MC_SPIN_STUB(pthread_rwlock_clockwrlock, mc_entry_rwlock_clockwrlock);
+MC_BEHIND_STUB int mc_entry_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clock,
+                                               const timespec* deadline) {
+  if (!g_scheduler.program_running()) {
+    return Real().pthread_rwlock_clockwrlock(lock, clock, deadline);
+  }
+  EngineScope scope;
+  const EntryRegisters registers = g_entry_registers;
+  return TryLockForWriting(ViewOf<ReadWriteLockView>(lock), deadline, MC_CALLER_PC(), registers);
+}

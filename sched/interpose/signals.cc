@@ -1,0 +1,146 @@
+// Faults. A fault of the program stops the thread that made it, for good, and is a bug; the others
+// run on. A write to a protected page of the snapshot is what the snapshot waits for.
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sched/engine_scope.h"
+#include "sched/fiber.h"
+#include "sched/interpose/export.h"
+#include "sched/scheduler.h"
+#include "sched/start.h"
+
+namespace mc::sched {
+namespace {
+
+constexpr size_t kStackSize = 256 << 10;
+
+struct Fault {
+  int signal_number = 0;
+  int code = 0;
+  uint64_t address = 0;
+  uint64_t pc = 0;
+};
+Fault g_fault;
+unsigned char* g_emergency_stack = nullptr;
+
+std::string Describe(const Fault& fault) {
+  std::string text = strsignal(fault.signal_number);
+  if (fault.signal_number == SIGSEGV || fault.signal_number == SIGBUS) {
+    if (fault.code == SEGV_ACCERR) {
+      text += ": access not permitted at " + Hex(fault.address);
+    } else if (fault.address < 4096 && fault.code == SEGV_MAPERR) {
+      text += ": null pointer (address " + Hex(fault.address) + ")";
+    } else if (fault.code == SI_KERNEL) {
+      text += ": an address that is not canonical";
+    } else {
+      text += ": no memory at address " + Hex(fault.address);
+    }
+  }
+  return text;
+}
+
+// Runs on the emergency stack in place of the thread that faulted, which never runs again.
+[[noreturn]] void FailCurrentThread() {
+  g_program_running = false;
+  const Fault fault = g_fault;
+  if (IsStackGuard(fault.address) && fault.signal_number == SIGSEGV) {
+    g_scheduler.FailThread(BugKind::kStackOverflow,
+                           "the stack of T" + std::to_string(g_scheduler.current().id) +
+                               " (8 MiB) is used up",
+                           fault.pc);
+  }
+  g_scheduler.FailThread(BugKind::kSignal, Describe(fault), fault.pc);
+}
+
+void HandleFault(int number, siginfo_t* info, void* raw_context) {
+  auto* context = static_cast<ucontext_t*>(raw_context);
+  const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
+  if (number == SIGSEGV && g_scheduler.snapshot().HandleWriteFault(address)) return;
+  if (!g_scheduler.InProgramThread()) {
+    // The engine itself, between executions: die as any program does; the supervisor tells the rest.
+    signal(number, SIG_DFL);
+    return;
+  }
+  g_program_running = false;
+  g_fault.signal_number = number;
+  g_fault.code = info->si_code;
+  g_fault.address = address;
+  g_fault.pc = static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]);
+  std::vector<uint64_t> stack;
+  CaptureStack(&stack);
+  // Leave out the handler's own frames: the program's begin at the faulting instruction.
+  for (size_t i = 0; i < stack.size(); ++i) {
+    if (stack[i] != g_fault.pc) continue;
+    stack.erase(stack.begin(), stack.begin() + static_cast<std::ptrdiff_t>(i));
+    break;
+  }
+  g_scheduler.SetSignalStack(std::move(stack));
+  const auto top = reinterpret_cast<uintptr_t>(g_emergency_stack) + kStackSize - 64;
+  context->uc_mcontext.gregs[REG_RSP] = static_cast<greg_t>((top & ~uintptr_t{15}) - 8);
+  context->uc_mcontext.gregs[REG_RIP] = reinterpret_cast<greg_t>(&FailCurrentThread);
+}
+
+}  // namespace
+
+void InstallSignalHandlers() {
+  void* memory = mmap(nullptr, 2 * kStackSize, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return;
+  g_emergency_stack = static_cast<unsigned char*>(memory);
+  stack_t alternate{};
+  alternate.ss_sp = g_emergency_stack + kStackSize;
+  alternate.ss_size = kStackSize;
+  sigaltstack(&alternate, nullptr);
+  struct sigaction action {};
+  action.sa_sigaction = &HandleFault;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  sigemptyset(&action.sa_mask);
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}) {
+    RealSigaction(number, &action, nullptr);
+  }
+}
+
+}  // namespace mc::sched
+
+namespace mc::sched {
+
+int RealSigaction(int number, const struct sigaction* action, struct sigaction* old) {
+  using Function = int (*)(int, const struct sigaction*, struct sigaction*);
+  static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "sigaction"));
+  return real(number, action, old);
+}
+
+namespace {
+
+bool IsOurs(int number) {
+  return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL ||
+         number == SIGTRAP;
+}
+
+}  // namespace
+}  // namespace mc::sched
+
+// A program's own fault handlers are accepted and not installed: the fault is reported as a bug.
+MC_EXPORT int sigaction(int number, const struct sigaction* action, struct sigaction* old) {
+  if (mc::sched::g_program_running && mc::sched::IsOurs(number)) {
+    if (old != nullptr) memset(old, 0, sizeof *old);
+    return 0;
+  }
+  return mc::sched::RealSigaction(number, action, old);
+}
+MC_EXPORT sighandler_t signal(int number, sighandler_t handler) {
+  if (mc::sched::g_program_running && mc::sched::IsOurs(number)) return SIG_DFL;
+  using Function = sighandler_t (*)(int, sighandler_t);
+  static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "signal"));
+  return real(number, handler);
+}

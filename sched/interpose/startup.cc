@@ -1,0 +1,59 @@
+// The start of the process: takes control before the program's main.
+#include "sched/start.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <unistd.h>
+
+#include "sched/allocation_hooks.h"
+#include "sched/interpose/export.h"
+
+namespace mc::sched {
+
+AgentFunction g_agent = nullptr;
+
+namespace {
+
+bool g_engine_started = false;
+MainFunction g_program_main = nullptr;
+
+// Addresses must repeat from process to process, or a schedule would not replay.
+void DisableAddressRandomisation(char** argv) {
+  const int old = personality(0xffffffff);
+  if (old == -1 || (old & ADDR_NO_RANDOMIZE) != 0) return;
+  if (personality(static_cast<unsigned long>(old) | ADDR_NO_RANDOMIZE) == -1) return;
+  const int now = personality(0xffffffff);
+  if (now == -1 || (now & ADDR_NO_RANDOMIZE) == 0) return;
+  execv("/proc/self/exe", argv);
+}
+
+int StartMain(int argc, char** argv, char** environment) {
+  if (getenv("MC_CONTROL_FD") == nullptr || g_agent == nullptr) {
+    DisableAddressRandomisation(argv);
+    return g_program_main(argc, argv, environment);
+  }
+  ProgramEntry entry;
+  entry.main = g_program_main;
+  entry.argc = argc;
+  entry.argv = argv;
+  entry.environment = environment;
+  return g_agent(entry);
+}
+
+}  // namespace
+
+bool EngineStarted() { return g_engine_started; }
+void MarkEngineStarted() { g_engine_started = true; }
+
+}  // namespace mc::sched
+
+MC_EXPORT int __libc_start_main(mc::sched::MainFunction main, int argc, char** argv, void (*init)(),
+                                void (*fini)(), void (*loader_fini)(), void* stack_end) {
+  using StartFunction = int (*)(mc::sched::MainFunction, int, char**, void (*)(), void (*)(),
+                                void (*)(), void*);
+  mc::sched::g_program_main = main;
+  const auto real = reinterpret_cast<StartFunction>(dlsym(RTLD_NEXT, "__libc_start_main"));
+  return real(&mc::sched::StartMain, argc, argv, init, fini, loader_fini, stack_end);
+}

@@ -1,0 +1,59 @@
+// syscall(): the system calls that are part of the model. Everything else goes to the system.
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sched/interpose/hook.h"
+#include "sched/interpose/real.h"
+#include "sched/interpose/spin_stub.h"
+#include "sched/interpose/system_call.h"
+#include "sched/interpose/virtual_time.h"
+
+using namespace mc::sched;
+
+// syscall() is variadic: its seventh argument, if there is one, lies on the stack, where the
+// compiler looks for that of a function with seven parameters.
+MC_SPIN_STUB(syscall, mc_entry_syscall);
+MC_BEHIND_STUB long mc_entry_syscall(long number, long a, long b, long c, long d, long e, long f) {
+  if (!g_scheduler.program_running()) return Real().syscall(number, a, b, c, d, e, f);
+  const uint64_t pc = MC_CALLER_PC();
+  switch (number) {
+    case SYS_futex: {
+      EngineScope scope;
+      const EntryRegisters registers = g_entry_registers;
+      const int command = static_cast<int>(b) & ~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
+      const bool has_mask = command == FUTEX_WAIT_BITSET || command == FUTEX_WAKE_BITSET;
+      const bool waits = command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
+      return DoFutex(reinterpret_cast<uint32_t*>(a), static_cast<int>(b), static_cast<uint32_t>(c),
+                     waits ? reinterpret_cast<const timespec*>(d) : nullptr,
+                     has_mask ? static_cast<uint32_t>(f) : FUTEX_BITSET_MATCH_ANY, pc, registers);
+    }
+    case SYS_sched_yield: {
+      EngineScope scope;
+      const EntryRegisters registers = g_entry_registers;
+      Yield(pc, registers);
+      return 0;
+    }
+    case SYS_gettid:
+      return gettid();
+    case SYS_getrandom: {
+      EngineScope scope;
+      FillRandom(reinterpret_cast<void*>(a), static_cast<size_t>(b));
+      return b;
+    }
+    case SYS_exit_group:
+      _exit(static_cast<int>(a));
+    case SYS_clone:
+    case SYS_clone3:
+    case SYS_fork:
+    case SYS_vfork: {
+      EngineScope scope;
+      Unsupported("the system call clone", pc);
+    }
+    default: {
+      EngineScope scope;
+      return Real().syscall(number, a, b, c, d, e, f);
+    }
+  }
+}

@@ -1,0 +1,279 @@
+// pthread_create, pthread_join, ...: threads of the program. A pthread_t is the base of the thread's
+// thread-local storage, which is its slot's and so a function of the thread's name.
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sched/interpose/hook.h"
+#include "sched/interpose/object_views.h"
+#include "sched/interpose/real.h"
+#include "sched/interpose/spin_stub.h"
+#include "sched/interpose/system_call.h"
+#include "sched/interpose/thread_operations.h"
+#include "sched/interpose/virtual_time.h"
+
+namespace mc::sched {
+
+namespace {
+
+Cell ExitCell(const Thread& thread) { return MakeCell(CellKind::kThreadExit, thread.id); }
+
+bool IsFinished(const Thread& thread) { return thread.status == ThreadStatus::kFinished; }
+
+bool TargetIsFinished(const Thread& thread) {
+  return IsFinished(g_scheduler.ThreadById(static_cast<ThreadId>(thread.wait_argument)));
+}
+
+// Plain memory of the program that the call writes for it.
+template <class T>
+void Store(T* place, T value, uint64_t pc) {
+  g_scheduler.RecordMemory(reinterpret_cast<uintptr_t>(place), sizeof *place, kWrite, 0, pc,
+                           MemoryOrder::kRelaxed);
+  *place = value;
+}
+
+// The thread that a join is for, or nullptr: *error is then what the call returns.
+Thread* TargetOfJoin(pthread_t handle, uint64_t pc, int* error) {
+  Thread& self = g_scheduler.current();
+  Thread* target = g_scheduler.FindByPthread(handle);
+  if (target == nullptr) {
+    *error = Misuse("join of something that is no thread", pc, ESRCH);
+  } else if (target == &self) {
+    *error = Misuse(NameOfOwner(OwnerOf(self)) + " joins itself", pc, EDEADLK);
+  } else if (target->detached) {
+    *error = Misuse("join of " + NameOfOwner(OwnerOf(*target)) + ", which is detached", pc, EINVAL);
+  } else if (target->joined || target->join_claimed) {
+    *error = Misuse(NameOfOwner(OwnerOf(*target)) + " is joined twice", pc, EINVAL);
+  } else {
+    return target;
+  }
+  return nullptr;
+}
+
+void FinishJoin(Thread& target, void** result, uint16_t flags, uint64_t pc) {
+  if (!g_scheduler.Mutated(EventModelMutation::kJoin)) {
+    g_scheduler.RecordCell(ExitCell(target), kRead, kAcquire | flags, pc);
+  }
+  target.joined = true;
+  RaiseClock(&g_scheduler.current().clock_ns, target.clock_ns);
+  if (result != nullptr) Store(result, target.result, pc);
+  g_scheduler.Progress();
+}
+
+}  // namespace
+
+int CreateThread(pthread_t* handle, const pthread_attr_t* attributes, void* (*entry)(void*),
+                 void* argument, uint64_t pc) {
+  BeforeOperation(0, pc, OperationDetail::kCreate);
+  Thread& child = g_scheduler.NextChild();
+  if (child.creator == kNoThread) return EAGAIN;  // there are no resources for one more
+  int detach_state = PTHREAD_CREATE_JOINABLE;
+  if (attributes != nullptr) pthread_attr_getdetachstate(attributes, &detach_state);
+  Store(handle, static_cast<pthread_t>(child.thread_pointer), pc);
+  g_scheduler.StartChild(child, entry, argument);
+  child.detached = detach_state == PTHREAD_CREATE_DETACHED;
+  AfterOperation(kPpThread);
+  return 0;
+}
+
+int JoinThread(pthread_t handle, void** result, uint64_t pc) {
+  Thread& self = g_scheduler.current();
+  int error;
+  Thread* target = TargetOfJoin(handle, pc, &error);
+  if (target == nullptr) return error;
+  target->join_claimed = true;
+  self.wait_argument = target->id;
+  const bool first = BlockOperation(
+      kPpThread, reinterpret_cast<void*>(handle),
+      MakeOperation(OperationKind::kJoin, ExitCell(*target), pc, OperationDetail::kJoin),
+      &TargetIsFinished);
+  self.wait_argument = 0;
+  FinishJoin(*target, result, first ? 0 : kValueRelevant, pc);
+  AfterOperation(0);
+  return 0;
+}
+
+int TryJoinThread(pthread_t handle, void** result, const timespec* deadline, uint64_t pc,
+                  const EntryRegisters& registers) {
+  if (deadline != nullptr && !IsValidTime(*deadline)) return EINVAL;
+  int error;
+  Thread* target = TargetOfJoin(handle, pc, &error);
+  if (target == nullptr) return error;
+  g_scheduler.SpinPoint(pc, registers);
+  BeforeOperation(kPpThread, pc, OperationDetail::kTryJoin);
+  int outcome = 0;
+  if (IsFinished(*target)) {
+    FinishJoin(*target, result, kValueRelevant | kTry, pc);
+  } else {
+    g_scheduler.RecordCell(ExitCell(*target), kRead, kValueRelevant | kTry, pc);
+    if (deadline != nullptr) RaiseClock(&g_scheduler.current().clock_ns, ClockAt(*deadline));
+    outcome = deadline == nullptr ? EBUSY : ETIMEDOUT;
+  }
+  AfterOperation(0);
+  return outcome;
+}
+
+int DetachThread(pthread_t handle, uint64_t pc) {
+  Thread* target = g_scheduler.FindByPthread(handle);
+  if (target == nullptr) return Misuse("detach of something that is no thread", pc, ESRCH);
+  if (target->detached || target->joined || target->join_claimed) {
+    return Misuse("detach of " + NameOfOwner(OwnerOf(*target)) +
+                      (target->detached ? ", which is detached already" : ", which is being joined"),
+                  pc, EINVAL);
+  }
+  target->detached = true;
+  g_scheduler.Progress();
+  return 0;
+}
+
+pid_t KernelThreadId() {
+  // Main's is the process id, which only the C library knows; the others follow it.
+  return getpid() + g_scheduler.current().id;
+}
+
+}  // namespace mc::sched
+
+using namespace mc::sched;
+
+MC_HOOK int pthread_create(pthread_t* handle, const pthread_attr_t* attributes,
+                           void* (*entry)(void*), void* argument) {
+  if (!g_scheduler.program_running()) {
+    return Real().pthread_create(handle, attributes, entry, argument);
+  }
+  EngineScope scope;
+  return CreateThread(handle, attributes, entry, argument, MC_CALLER_PC());
+}
+
+MC_HOOK int pthread_join(pthread_t handle, void** result) {
+  if (!g_scheduler.program_running()) return Real().pthread_join(handle, result);
+  EngineScope scope;
+  return JoinThread(handle, result, MC_CALLER_PC());
+}
+
+MC_SPIN_STUB(pthread_tryjoin_np, mc_entry_tryjoin);
+MC_BEHIND_STUB int mc_entry_tryjoin(pthread_t handle, void** result) {
+  if (!g_scheduler.program_running()) return Real().pthread_tryjoin_np(handle, result);
+  EngineScope scope;
+  const EntryRegisters registers = g_entry_registers;
+  return TryJoinThread(handle, result, nullptr, MC_CALLER_PC(), registers);
+}
+
+MC_SPIN_STUB(pthread_timedjoin_np, mc_entry_timedjoin);
+MC_BEHIND_STUB int mc_entry_timedjoin(pthread_t handle, void** result, const timespec* deadline) {
+  if (!g_scheduler.program_running()) return Real().pthread_timedjoin_np(handle, result, deadline);
+  EngineScope scope;
+  const EntryRegisters registers = g_entry_registers;
+  return TryJoinThread(handle, result, deadline, MC_CALLER_PC(), registers);
+}
+
+MC_SPIN_STUB(pthread_clockjoin_np, mc_entry_clockjoin);
+MC_BEHIND_STUB int mc_entry_clockjoin(pthread_t handle, void** result, clockid_t clock,
+                                      const timespec* deadline) {
+  if (!g_scheduler.program_running()) {
+    return Real().pthread_clockjoin_np(handle, result, clock, deadline);
+  }
+  EngineScope scope;
+  const EntryRegisters registers = g_entry_registers;
+  return TryJoinThread(handle, result, deadline, MC_CALLER_PC(), registers);
+}
+
+MC_HOOK int pthread_detach(pthread_t handle) {
+  if (!g_scheduler.program_running()) return Real().pthread_detach(handle);
+  EngineScope scope;
+  return DetachThread(handle, MC_CALLER_PC());
+}
+
+MC_HOOK void pthread_exit(void* result) {
+  if (!g_scheduler.program_running()) Real().pthread_exit(result);
+  LeaveThread(result);
+}
+
+MC_HOOK int pthread_getattr_np(pthread_t handle, pthread_attr_t* attributes) {
+  if (!g_scheduler.program_running()) return Real().pthread_getattr_np(handle, attributes);
+  EngineScope scope;
+  const Thread* thread = g_scheduler.FindByPthread(handle);
+  if (thread == nullptr) return ESRCH;
+  const int result = pthread_attr_init(attributes);
+  if (result != 0) return result;
+  pthread_attr_setstack(attributes, reinterpret_cast<void*>(thread->stack_low),
+                        thread->stack_high - thread->stack_low);
+  pthread_attr_setdetachstate(
+      attributes, thread->detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE);
+  return 0;
+}
+
+MC_HOOK int pthread_setname_np(pthread_t handle, const char* name) {
+  if (!g_scheduler.program_running()) return Real().pthread_setname_np(handle, name);
+  EngineScope scope;
+  Thread* thread = g_scheduler.FindByPthread(handle);
+  if (thread == nullptr) return ESRCH;
+  const size_t length = strlen(name);
+  if (length >= sizeof thread->name) return ERANGE;
+  memcpy(thread->name, name, length + 1);
+  return 0;
+}
+
+MC_HOOK int pthread_getname_np(pthread_t handle, char* buffer, size_t size) {
+  if (!g_scheduler.program_running()) return Real().pthread_getname_np(handle, buffer, size);
+  EngineScope scope;
+  const Thread* thread = g_scheduler.FindByPthread(handle);
+  if (thread == nullptr) return ESRCH;
+  const size_t length = strlen(thread->name);
+  if (length >= size) return ERANGE;
+  memcpy(buffer, thread->name, length + 1);
+  return 0;
+}
+
+// Where and how urgently a thread runs is the search's business.
+MC_HOOK int pthread_setaffinity_np(pthread_t handle, size_t size, const cpu_set_t* set) {
+  if (!g_scheduler.program_running()) return Real().pthread_setaffinity_np(handle, size, set);
+  return 0;
+}
+
+MC_HOOK int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t* set) {
+  if (!g_scheduler.program_running()) return Real().sched_setaffinity(pid, size, set);
+  return 0;
+}
+
+MC_HOOK int pthread_setschedparam(pthread_t handle, int policy, const sched_param* parameters) {
+  if (!g_scheduler.program_running()) {
+    return Real().pthread_setschedparam(handle, policy, parameters);
+  }
+  return 0;
+}
+
+MC_HOOK int pthread_setschedprio(pthread_t handle, int priority) {
+  if (!g_scheduler.program_running()) return Real().pthread_setschedprio(handle, priority);
+  return 0;
+}
+
+MC_HOOK int pthread_kill(pthread_t handle, int signal) {
+  if (!g_scheduler.program_running()) return Real().pthread_kill(handle, signal);
+  const uint64_t pc = MC_CALLER_PC();
+  bool to_self;
+  {
+    EngineScope scope;
+    const Thread* thread = g_scheduler.FindByPthread(handle);
+    if (thread == nullptr || thread->joined) return ESRCH;
+    if (signal == 0) return 0;
+    to_self = thread == &g_scheduler.current();
+    if (!to_self) Unsupported("pthread_kill of another thread", pc);
+  }
+  return raise(signal) == 0 ? 0 : errno;
+}
+
+MC_HOOK pid_t gettid() {
+  if (!g_scheduler.program_running()) return Real().gettid();
+  return KernelThreadId();
+}
+
+// fork handlers: no program forks under mc.
+MC_HOOK int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* library) {
+  if (!g_scheduler.program_running()) {
+    return Real().__register_atfork(prepare, parent, child, library);
+  }
+  return 0;
+}

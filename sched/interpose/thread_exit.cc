@@ -1,0 +1,116 @@
+// pthread_exit and what runs when a thread ends.
+#include "sched/interpose/thread_exit.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <string.h>
+#include <unwind.h>
+
+#include "sched/interpose/hook.h"
+#include "sched/interpose/mutex_operations.h"
+#include "sched/interpose/real.h"
+#include "sched/interpose/thread_operations.h"
+#include "sched/interpose/thread_specific.h"
+
+namespace mc::sched {
+
+namespace {
+
+bool TakeDestructor(Thread::Destructor* destructor) {
+  EngineScope scope;
+  std::vector<Thread::Destructor>& list = g_scheduler.current().destructors;
+  if (list.empty()) return false;
+  *destructor = list.back();
+  list.pop_back();
+  return true;
+}
+
+// The clean-up handlers of C code (pthread_cleanup_push) form a list in the C library's descriptor
+// of the thread; it can be read by pushing one.
+__pthread_unwind_buf_t* InnermostCleanup() {
+  __pthread_unwind_buf_t probe;
+  memset(&probe, 0, sizeof probe);
+  Real().__pthread_register_cancel(&probe);
+  Real().__pthread_unregister_cancel(&probe);
+  return static_cast<__pthread_unwind_buf_t*>(probe.__pad[0]);
+}
+
+[[noreturn]] void EndThread() {
+  RunThreadExitHandlers();
+  EngineScope scope;
+  g_scheduler.ExitThread(g_scheduler.current().result, 0);
+}
+
+_Unwind_Reason_Code StopAtCleanupOrEnd(int, _Unwind_Action actions, _Unwind_Exception_Class,
+                                       _Unwind_Exception*, _Unwind_Context* context, void*) {
+  if (__pthread_unwind_buf_t* cleanup = InnermostCleanup()) {
+    // The frame that pushed it is the first whose canonical frame address lies above it.
+    if (_Unwind_GetCFA(context) > reinterpret_cast<uintptr_t>(cleanup)) {
+      // It runs the handler and goes on with __pthread_unwind_next.
+      longjmp(reinterpret_cast<__jmp_buf_tag*>(cleanup->__cancel_jmp_buf), 1);
+    }
+  }
+  if ((actions & _UA_END_OF_STACK) != 0) EndThread();
+  return _URC_NO_REASON;
+}
+
+// The unwinder's record of a thread's unwinding: it must outlive all frames of that thread.
+_Unwind_Exception* ExceptionOfThread() {
+  static _Unwind_Exception* exceptions[kMaxThreads];
+  EngineScope scope;
+  _Unwind_Exception*& exception = exceptions[g_scheduler.current().id];
+  if (exception == nullptr) exception = new _Unwind_Exception;
+  memset(exception, 0, sizeof *exception);
+  return exception;
+}
+
+[[noreturn]] void UnwindThread() {
+  _Unwind_ForcedUnwind(ExceptionOfThread(), &StopAtCleanupOrEnd, nullptr);
+  EndThread();  // the frames cannot be unwound
+}
+
+}  // namespace
+
+void RunThreadLocalDestructors() {
+  Thread::Destructor destructor;
+  while (TakeDestructor(&destructor)) destructor.function(destructor.object);
+}
+
+void RunThreadExitHandlers() {
+  RunThreadLocalDestructors();
+  RunKeyDestructors();
+  EngineScope scope;
+  ReleaseRobustMutexes(g_scheduler.current(), 0);
+}
+
+void LeaveThread(void* result) {
+  g_scheduler.current().result = result;
+  UnwindThread();
+}
+
+}  // namespace mc::sched
+
+using namespace mc::sched;
+
+MC_HOOK void __pthread_unwind_next(__pthread_unwind_buf_t* buffer) {
+  if (!g_scheduler.program_running()) Real().__pthread_unwind_next(buffer);
+  Real().__pthread_unregister_cancel(buffer);
+  UnwindThread();
+}
+
+// thread_local destructors: the compiler calls the first, the C++ runtime library the second.
+MC_HOOK int __cxa_thread_atexit(void (*function)(void*), void* object, void* library) {
+  if (!g_scheduler.program_running()) return Real().__cxa_thread_atexit(function, object, library);
+  EngineScope scope;
+  g_scheduler.current().destructors.push_back({function, object});
+  return 0;
+}
+
+MC_HOOK int __cxa_thread_atexit_impl(void (*function)(void*), void* object, void* library) {
+  if (!g_scheduler.program_running()) {
+    return Real().__cxa_thread_atexit_impl(function, object, library);
+  }
+  EngineScope scope;
+  g_scheduler.current().destructors.push_back({function, object});
+  return 0;
+}

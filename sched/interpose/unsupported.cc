@@ -1,0 +1,74 @@
+// What mc does not support says so, clearly, where the program asks for it; and what looks at files
+// only to wait is a sleep.
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/select.h>
+
+#include "sched/interpose/hook.h"
+#include "sched/interpose/real.h"
+#include "sched/interpose/spin_stub.h"
+#include "sched/interpose/virtual_time.h"
+
+using namespace mc::sched;
+
+MC_HOOK int pthread_cancel(pthread_t handle) {
+  if (!g_scheduler.program_running()) return Real().pthread_cancel(handle);
+  EngineScope scope;
+  Unsupported("pthread_cancel", MC_CALLER_PC());
+}
+
+MC_HOOK int pthread_sigqueue(pthread_t handle, int signal, const sigval value) {
+  if (!g_scheduler.program_running()) return Real().pthread_sigqueue(handle, signal, value);
+  EngineScope scope;
+  Unsupported("pthread_sigqueue", MC_CALLER_PC());
+}
+
+// Named semaphores are shared with other processes, and would keep their value between executions.
+MC_HOOK sem_t* sem_open(const char* name, int flags, ...) {
+  if (g_scheduler.program_running()) {
+    EngineScope scope;
+    Unsupported("sem_open (a named semaphore)", MC_CALLER_PC());
+  }
+  __builtin_va_list arguments;
+  __builtin_va_start(arguments, flags);
+  const unsigned mode = __builtin_va_arg(arguments, unsigned);
+  const unsigned value = __builtin_va_arg(arguments, unsigned);
+  __builtin_va_end(arguments);
+  return Real().sem_open(name, flags, mode, value);
+}
+
+MC_HOOK int timer_create(clockid_t clock, sigevent* event, timer_t* timer) {
+  if (!g_scheduler.program_running()) return Real().timer_create(clock, event, timer);
+  EngineScope scope;
+  Unsupported("timer_create", MC_CALLER_PC());
+}
+
+MC_SPIN_STUB(poll, mc_entry_poll);
+MC_BEHIND_STUB int mc_entry_poll(pollfd* files, nfds_t count, int milliseconds) {
+  if (!g_scheduler.program_running()) return Real().poll(files, count, milliseconds);
+  EngineScope scope;
+  const EntryRegisters registers = g_entry_registers;
+  if (count != 0) return Real().poll(files, count, milliseconds);
+  if (milliseconds < 0) Unsupported("poll without files and without a time-out", MC_CALLER_PC());
+  Sleep(static_cast<uint64_t>(milliseconds) * 1000000, MC_CALLER_PC(), registers);
+  return 0;
+}
+
+MC_SPIN_STUB(select, mc_entry_select);
+MC_BEHIND_STUB int mc_entry_select(int count, fd_set* read, fd_set* write, fd_set* except,
+                                   timeval* timeout) {
+  if (!g_scheduler.program_running()) return Real().select(count, read, write, except, timeout);
+  EngineScope scope;
+  const EntryRegisters registers = g_entry_registers;
+  if (count != 0) return Real().select(count, read, write, except, timeout);
+  if (timeout == nullptr) {
+    Unsupported("select without files and without a time-out", MC_CALLER_PC());
+  }
+  timespec interval;
+  interval.tv_sec = timeout->tv_sec;
+  interval.tv_nsec = timeout->tv_usec * 1000;
+  Sleep(IntervalOf(interval), MC_CALLER_PC(), registers);
+  return 0;
+}

@@ -1,0 +1,65 @@
+#include "sched/interpose/waiting.h"
+
+#include "sched/interpose/hook.h"
+
+namespace mc::sched {
+
+namespace {
+
+bool IsWoken(const Thread& thread) { return thread.woken; }
+
+}  // namespace
+
+WaitPoint::WaitPoint(bool can_run_out, uint64_t pc, const EntryRegisters& registers)
+    : can_run_out_(can_run_out), pc_(pc), registers_(registers) {
+  if (!can_run_out) return;
+  Thread& thread = g_scheduler.current();
+  size_t first_read;
+  repeats_ = thread.spin.Arrive(pc, registers, thread.stack_high, &first_read);
+}
+
+bool WaitPoint::Wait(WaitKind kind, Cell object, uintptr_t address, OperationDetail detail) {
+  Thread& thread = g_scheduler.current();
+  thread.wait_object = address;
+  thread.wait_argument = kind;
+  thread.woken = thread.timed_out = false;
+  const uint32_t events_before = thread.events;
+  // Nothing it read has changed: it is a spinner, which a wake-up enables too (it read wake(t)).
+  if (repeats_) g_scheduler.SpinPoint(pc_, registers_);
+  if (thread.events == events_before) {
+    g_scheduler.EndBlock(
+        MakeOperation(can_run_out_ ? OperationKind::kTimedWaiter : OperationKind::kWaiter, object,
+                      pc_, detail),
+        can_run_out_ ? nullptr : &IsWoken);
+  }
+  if (!thread.woken) {
+    thread.timed_out = true;
+    g_scheduler.MarkEvent(kTimedOut);
+  }
+  thread.wait_argument = kNotWaiting;
+  if (!g_scheduler.Mutated(EventModelMutation::kWake)) {
+    g_scheduler.RecordCell(WakeCell(thread), kRead, kValueRelevant | kAcquire, pc_);
+  }
+  return thread.woken;
+}
+
+std::vector<Thread*> WaitersAt(WaitKind kind, uintptr_t address) {
+  std::vector<Thread*> waiters;
+  for (uint32_t id = 0; id < g_scheduler.thread_limit(); ++id) {
+    Thread& thread = g_scheduler.ThreadById(static_cast<ThreadId>(id));
+    if (thread.exists && thread.status == ThreadStatus::kRunnable &&
+        thread.wait_argument == kind && thread.wait_object == address && !thread.woken) {
+      waiters.push_back(&thread);
+    }
+  }
+  return waiters;
+}
+
+void WakeWaiter(Thread& waiter, const Operation& next, EnabledTest can_run, uint64_t pc) {
+  g_scheduler.Wake(waiter, pc);
+  if (waiter.pending.kind == OperationKind::kSpin) return;  // goes on to `next` by itself
+  waiter.pending = next;
+  waiter.can_run = can_run;
+}
+
+}  // namespace mc::sched

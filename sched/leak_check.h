@@ -1,0 +1,20 @@
+// The leak check: blocks allocated in this execution that nothing refers to at its end.
+//
+// Conservative, as in LeakSanitizer: a block is reachable if a word of a root (writable globals of the
+// program and its libraries) or of a reachable block holds an address inside it.
+#ifndef MC_SCHED_LEAK_CHECK_H_
+#define MC_SCHED_LEAK_CHECK_H_
+
+#include <vector>
+
+#include "sched/heap.h"
+#include "sched/snapshot.h"
+
+namespace mc::sched {
+
+// In order of address. The blocks belong to the heap.
+std::vector<const HeapBlock*> FindLostBlocks(const ProgramHeap& heap, const Snapshot& snapshot);
+
+}  // namespace mc::sched
+
+#endif  // MC_SCHED_LEAK_CHECK_H_

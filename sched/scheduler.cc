@@ -1,0 +1,331 @@
+// The part of the Scheduler that hooks call: preemption points, blocking, recording, failures.
+#include "sched/scheduler.h"
+
+#include <stdio.h>
+#include <unwind.h>
+
+#include <algorithm>
+
+namespace mc::sched {
+
+Scheduler g_scheduler;
+bool g_program_running = false;
+
+void Scheduler::Configure(const ExecutionOptions& options) {
+  options_ = options;
+  sites_.Configure(options.preemption_points, Refined(kRefineSharedSites));
+  heap_.Configure(options.heap_policy);
+}
+
+Thread* Scheduler::FindByPthread(uintptr_t thread_pointer) {
+  for (uint32_t id = 0; id < thread_limit_; ++id) {
+    Thread& t = *threads_[id];
+    if (t.exists && t.thread_pointer == thread_pointer) return &t;
+  }
+  return nullptr;
+}
+
+// ---------------------------------------------------------------- preemption points and blocking
+
+void Scheduler::Before(PreemptionPointClass pp, uint64_t pc, uint8_t detail) {
+  ++hook_calls_;
+  if (!current_->preemption_due && !PreemptionPointOn(pp)) return;
+  Operation next;
+  next.pc = pc;
+  next.detail = detail;
+  EndBlock(next, nullptr);
+}
+
+void Scheduler::PreemptBeforeAccess() {
+  if (current_->atomic_depth != 0) return;
+  EndBlock(Operation{}, nullptr);
+}
+
+bool Scheduler::Block(PreemptionPointClass pp, const Operation& operation, EnabledTest can_run) {
+  ++hook_calls_;
+  if (!current_->preemption_due && !PreemptionPointOn(pp)) {
+    if (can_run(*current_)) return false;
+    RecordBlockingTest(operation);
+  }
+  EndBlock(operation, can_run);
+  return true;
+}
+
+void Scheduler::RecordBlockingTest(const Operation& operation) {
+  if (Mutated(EventModelMutation::kBlockTest)) return;
+  constexpr uint16_t kFlags = kValueRelevant | kBlockingTest;
+  switch (operation.kind) {
+    case OperationKind::kLock:
+    case OperationKind::kSemaphoreWait:
+    case OperationKind::kReadLock:
+    case OperationKind::kJoin:
+      RecordCell(operation.object, kRead, kFlags, operation.pc);
+      break;
+    case OperationKind::kWriteLock:
+      RecordCell(MakeCell(CellKind::kReadersHalf, ObjectOf(operation.object)), kRead, kFlags,
+                 operation.pc);
+      RecordCell(operation.object, kRead, kFlags, operation.pc);
+      break;
+    default:
+      break;
+  }
+}
+
+void Scheduler::EndBlock(const Operation& next, EnabledTest can_run) {
+  Thread& t = *current_;
+  t.pending = next;
+  t.can_run = can_run;
+  t.preemption_due = false;
+  if (t.yielded) MarkEvent(kVoluntary);
+  FinishEvent();
+  if (next.kind == OperationKind::kLock || next.kind == OperationKind::kWriteLock ||
+      next.kind == OperationKind::kReadLock || next.kind == OperationKind::kJoin) {
+    if (!can_run(t)) ReportLockCycle(t);
+  }
+  Schedule();
+}
+
+void Scheduler::SpinPoint(uint64_t pc, const EntryRegisters& registers) {
+  Thread& t = *current_;
+  size_t first_read = 0;
+  if (!t.spin.Arrive(pc, registers, t.stack_high, &first_read)) return;
+  t.spin.KeepReadsFrom(first_read);
+  if (!SpinSatisfied(t)) {
+    Operation spin;
+    spin.kind = OperationKind::kSpin;
+    spin.pc = pc;
+    EndBlock(spin, &SpinEnabled);
+  }
+  t.spin.Progress();
+  t.spin.Arrive(pc, registers, t.stack_high, &first_read);
+}
+
+bool Scheduler::SpinEnabled(const Thread& thread) { return g_scheduler.SpinSatisfied(thread); }
+
+// Has another thread written a cell that the spinning thread read, after that read?
+bool Scheduler::SpinSatisfied(const Thread& thread) const {
+  const SpinTracker& spin = thread.spin;
+  if (spin.written) return true;
+  size_t from = spin.scanned_events;
+  if (from == 0) {
+    from = next_position_;
+    for (const SpinTracker::Read& read : spin.reads()) from = std::min<size_t>(from, read.event);
+  }
+  for (size_t i = from; i < next_position_; ++i) {
+    const Event& event = trace_.events[i];
+    if (event.thread == thread.id) continue;
+    for (const MicroAccess& access : trace_.AccessesOf(event)) {
+      if ((access.mode & (kWrite | kAdd)) == 0) continue;
+      for (const SpinTracker::Read& read : spin.reads()) {
+        if (i > read.event && access.begin < read.cells.begin + read.cells.size &&
+            read.cells.begin < access.end()) {
+          spin.written = true;
+          return true;
+        }
+      }
+    }
+  }
+  spin.scanned_events = next_position_;
+  return false;
+}
+
+// ---------------------------------------------------------------------------------- recording
+
+void Scheduler::RecordObject(const volatile void* object, size_t size, uint8_t mode, uint64_t pc) {
+  if (!recording_) return;
+  MicroAccess a;
+  a.begin = reinterpret_cast<uintptr_t>(object);
+  a.pc = pc;
+  a.size = static_cast<uint32_t>(size);
+  a.flags = kObjectBytes;
+  a.mode = mode;
+  Append(a);
+}
+
+void Scheduler::Ledger(Cell object, int64_t before, int64_t after) {
+  if (!recording_) return;
+  const uint32_t first = trace_.events.back().first_ledger;
+  for (size_t i = first; i < trace_.ledger.size(); ++i) {
+    if (trace_.ledger[i].object != object) continue;
+    trace_.ledger[i].after = after;
+    return;
+  }
+  trace_.ledger.push_back({object, before, after});
+}
+
+void Scheduler::MarkEvent(uint16_t flags) {
+  if (recording_) trace_.events.back().flags |= flags;
+}
+
+uint32_t Scheduler::Choose(uint32_t arity) {
+  ++hook_calls_;
+  if (arity <= 1) return 0;
+  Progress();
+  uint32_t value;
+  if (recording_) {
+    const Event& event = trace_.events.back();
+    value = strategy_->NextChoice(trace_, block_choices_, arity);
+    trace_.choices.push_back(
+        {value, arity, static_cast<uint32_t>(trace_.accesses.size()) - event.first_access});
+  } else {
+    const Event& event = trace_.events[position_];
+    if (block_choices_ >= event.choice_count ||
+        trace_.choices[event.first_choice + block_choices_].arity != arity) {
+      Diverge("the same choices as before", "a choice among " + std::to_string(arity));
+    }
+    value = trace_.choices[event.first_choice + block_choices_].value;
+  }
+  ++block_choices_;
+  if (mirror_ != nullptr && mirror_size_ < mirror_capacity_) {
+    mirror_[mirror_size_++] = static_cast<uint16_t>(0x8000 | value);
+    mirror_count_->store(mirror_size_, std::memory_order_release);
+  }
+  return value;
+}
+
+void Scheduler::Wake(Thread& waiter, uint64_t pc) {
+  waiter.woken = true;
+  if (waiter.clock_ns < current_->clock_ns) waiter.clock_ns = current_->clock_ns;
+  RecordCell(MakeCell(CellKind::kWake, waiter.id), kWrite, kRelease | kEnables, pc);
+}
+
+// ------------------------------------------------------------------------------------ threads
+
+Thread& Scheduler::NextChild() { return MakeThread(current_->id, current_->creations); }
+
+void Scheduler::StartChild(Thread& child, void* (*entry)(void*), void* argument) {
+  Thread& t = *current_;
+  ++t.creations;
+  child.exists = true;
+  child.entry = entry;
+  child.argument = argument;
+  child.clock_ns = t.clock_ns;
+  thread_limit_ = std::max<uint32_t>(thread_limit_, child.id + 1u);
+  Progress();
+  RecordCell(MakeCell(CellKind::kThreadStart, child.id), kWrite, kRelease | kEnables, 0);
+  After(kPpThread);
+}
+
+void Scheduler::ExitThread(void* result, uint64_t pc) {
+  Thread& t = *current_;
+  t.result = result;
+  RecordCell(MakeCell(CellKind::kThreadExit, t.id), kWrite, kRelease | kEnables, pc);
+  StopThread(StopReason::kNone, ThreadStatus::kFinished);
+}
+
+void Scheduler::StopThread(StopReason reason, ThreadStatus status) {
+  Thread& t = *current_;
+  t.status = status;
+  t.stop_reason = reason;
+  t.pending = Operation{};
+  t.can_run = nullptr;
+  FinishEvent();
+  Schedule();
+  __builtin_unreachable();
+}
+
+// ----------------------------------------------------------------------------------- failures
+
+namespace {
+
+struct StackWalk {
+  std::vector<uint64_t>* stack;
+  size_t limit;
+};
+
+_Unwind_Reason_Code AddFrame(_Unwind_Context* context, void* argument) {
+  auto* walk = static_cast<StackWalk*>(argument);
+  const uint64_t pc = _Unwind_GetIP(context);
+  if (pc == 0 || walk->stack->size() >= walk->limit) return _URC_END_OF_STACK;
+  walk->stack->push_back(pc);
+  return _URC_NO_REASON;
+}
+
+}  // namespace
+
+void CaptureStack(std::vector<uint64_t>* stack) {
+  StackWalk walk{stack, 64};
+  _Unwind_Backtrace(AddFrame, &walk);
+}
+
+void Scheduler::ReportBug(BugKind kind, std::string message, uint64_t pc, std::string details,
+                          bool heuristic) {
+  if (result_.bugs.size() >= 64) return;  // one execution; the first ones tell it
+  BugReport bug;
+  bug.kind = kind;
+  bug.message = std::move(message);
+  bug.details = std::move(details);
+  bug.thread = current_->id;
+  bug.pc = pc;
+  bug.event = position_;
+  bug.heuristic = heuristic;
+  if (signal_stack_.empty()) {
+    CaptureStack(&bug.stack);
+  } else {
+    bug.stack.swap(signal_stack_);
+  }
+  result_.bugs.push_back(std::move(bug));
+  mc_on_failure();
+}
+
+void Scheduler::FailThread(BugKind kind, std::string message, uint64_t pc, std::string details) {
+  ReportBug(kind, std::move(message), pc, std::move(details));
+  MarkEvent(kFailed);
+  any_failure_ = true;
+  StopThread(StopReason::kFailure, ThreadStatus::kStopped);
+}
+
+void Scheduler::FailAssumption(uint64_t) {
+  MarkEvent(kAssumptionFailed);
+  any_assumption_failed_ = true;
+  StopThread(StopReason::kAssumption, ThreadStatus::kStopped);
+}
+
+void Scheduler::HarnessError(std::string message) {
+  result_.harness_error = std::move(message);
+  trace_.outcome = ExecutionOutcome::kBlocked;
+  SwitchTo(engine_);
+  __builtin_unreachable();
+}
+
+void Scheduler::Log(std::string text) {
+  if (options_.narrate) result_.log.push_back({current_->id, position_, std::move(text)});
+}
+
+std::string Hex(uint64_t value) {
+  char text[24];
+  const int n = snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+  return std::string(text, static_cast<size_t>(n));
+}
+
+std::string CodeAddress(uint64_t pc) { return "{pc:" + Hex(pc) + "}"; }
+
+void Scheduler::ReportPoisonedAccess(uintptr_t address, size_t size, uint16_t, uint64_t pc) {
+  const uint64_t bad = ProgramHeap::FirstBadAddress(address, size);
+  const AddressDescription what = heap_.Describe(bad);
+  std::string access = "an access to " + std::to_string(size) + " bytes at " + Hex(address);
+  if (what.block == nullptr) {
+    FailThread(BugKind::kHeapOverrun, access + " touches heap memory that belongs to no block", pc);
+  }
+  const HeapBlock& block = *what.block;
+  std::string details = "block of " + std::to_string(block.size) + " bytes at " +
+                        Hex(block.begin) + ", allocated by T" +
+                        std::to_string(block.allocating_thread) + " at " +
+                        CodeAddress(block.allocation_pc);
+  if (what.verdict == AddressVerdict::kUseAfterFree) {
+    details += "\nfreed by T" + std::to_string(block.freeing_thread) + " at " +
+               CodeAddress(block.free_pc);
+    FailThread(BugKind::kUseAfterFree, access + " touches a freed block", pc, details);
+  }
+  FailThread(BugKind::kHeapOverrun,
+             access + " lies outside its block (offset " + std::to_string(what.offset) + " of " +
+                 std::to_string(block.size) + " bytes)",
+             pc, details);
+}
+
+}  // namespace mc::sched
+
+// Where a debugger stops: called whenever a bug has been seen, in the thread that showed it.
+extern "C" __attribute__((visibility("default"), noinline)) void mc_on_failure() {
+  asm volatile("");
+}

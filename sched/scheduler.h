@@ -1,0 +1,366 @@
+// Scheduler: one controlled execution after another (DESIGN sections 1 and 2).
+//
+// The program's threads are fibers of one OS thread. Whatever the program does through a hook
+// (instrumented access, pthread call, ...) ends up here: the hook asks for a preemption point,
+// blocks if it must, records what it touched, and goes on. At a block's end the scheduler asks the
+// Strategy which thread runs next and tells the Observers about the finished event.
+//
+// Invariants
+//  * Exactly one thread runs: `current()`. Engine code runs on the stack and with the thread-local
+//    storage of whichever fiber called it; `program_running()` tells engine from program code.
+//  * While the kept prefix of the last execution is repeated (*fast-forward*), nothing is recorded:
+//    the record is still there. Record*() and Ledger() then do nothing.
+//  * All state of an execution is in Thread objects, in the program's own memory (the state of a
+//    synchronisation object lives in its bytes), in the heap and in the trace; all of it goes back
+//    to the snapshot before the next execution.
+#ifndef MC_SCHED_SCHEDULER_H_
+#define MC_SCHED_SCHEDULER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sched/access_index.h"
+#include "sched/bug_kind.h"
+#include "sched/cell.h"
+#include "sched/engine_scope.h"
+#include "sched/event.h"
+#include "sched/fiber.h"
+#include "sched/heap.h"
+#include "sched/observer.h"
+#include "sched/preemption_points.h"
+#include "sched/site_filter.h"
+#include "sched/snapshot.h"
+#include "sched/strategy.h"
+#include "sched/thread.h"
+#include "sched/trace.h"
+
+namespace mc::sched {
+
+enum class ExitMode : uint8_t { kWait, kImmediate };
+
+// Test-only mistakes of the event model (spec optimal-dpor 4, rows block-test to barrier-commute).
+enum class EventModelMutation : uint8_t {
+  kNone, kBlockTest, kTryFail, kCasFail, kSemFail, kSignalEmpty, kWaitCv, kWake, kTimeoutCv,
+  kUnlock, kJoin, kCreate, kBarrierArrive, kBarrierDepart, kAlive, kHeapOrder, kBarrierCommute,
+};
+
+struct ExecutionOptions {
+  PreemptionPoints preemption_points;
+  ExitMode exit_mode = ExitMode::kWait;
+  HeapPolicy heap_policy = HeapPolicy::kThread;
+  bool heap_overruns = false;
+  bool spurious_wakeups = false;
+  bool barrier_full_model = false;  // arrivals do not commute (more users than the count)
+  bool narrate = false;             // keep mc_log texts
+  uint64_t max_events = 1 << 20;    // a longer execution is reported as livelock (heuristic)
+  uint64_t seed = 0;
+  uint32_t disabled_refinements = 0;  // Refinement bits
+  EventModelMutation mutation = EventModelMutation::kNone;
+};
+
+// Refinements of the dependence relation that can be switched off (--no-NAME).
+enum Refinement : uint32_t {
+  kRefineReadLocks = 1 << 0,     // read-locks: read locks and unlocks commute
+  kRefinePosts = 1 << 1,         // posts: semaphore posts commute
+  kRefineBarriers = 1 << 2,      // barriers: arrivals commute until a further thread arrives
+  kRefineEmptySignal = 1 << 3,   // empty-signal: a signal without waiter is a read
+  kRefineSilentRmw = 1 << 4,     // silent-rmw: an exchange that changes nothing is a read
+  kRefineSharedSites = 1 << 5,   // shared-sites: `all` preempts only at accesses seen to be shared
+};
+
+struct BugReport {
+  BugKind kind = BugKind::kCustom;
+  std::string message;
+  std::string details;           // further lines
+  ThreadId thread = kNoThread;
+  uint64_t pc = 0;
+  std::vector<uint64_t> stack;   // return addresses, innermost first
+  size_t event = 0;              // position in the trace
+  bool heuristic = false;
+};
+
+struct LogLine {
+  ThreadId thread;
+  size_t event;
+  std::string text;
+};
+
+// What the program ended with.
+struct ExecutionResult {
+  bool diverged = false;
+  size_t diverged_step = 0;
+  std::string diverged_expected, diverged_found;
+  bool barrier_overcrowded = false;  // restart the job with barrier_full_model
+  int exit_status = 0;
+  std::string harness_error;          // not empty: the harness cannot be checked
+  std::vector<BugReport> bugs;
+  std::vector<LogLine> log;
+};
+
+class Scheduler final : public StateView {
+ public:
+  // -- setting up, by the agent
+  void Configure(const ExecutionOptions& options);
+  // Under `all`: code found to access shared memory, from now on a PP. The job starts again then.
+  SiteFilter& sites() { return sites_; }
+  const ExecutionOptions& options() const { return options_; }
+  void SetObservers(std::vector<Observer*> observers) { observers_ = std::move(observers); }
+  // Called once at the entry, before the first execution. `body(argument)` is the program.
+  void Initialise(int (*body)(void*), void* argument);
+  // Runs one execution. False if the strategy has no further one. Program state is restored first.
+  bool RunExecution(Strategy& strategy, bool same_search_as_before);
+  const Trace& trace() const { return trace_; }
+  const ExecutionResult& result() const { return result_; }
+  // Hash of the program's writable globals and of how the execution ended; valid after it.
+  uint64_t FinalStateHash() const;
+  // Where the schedule is written as it happens, for the supervisor (SharedState.step); may be null.
+  void SetScheduleMirror(uint16_t* steps, uint32_t capacity, std::atomic<uint32_t>* count,
+                         std::atomic<uint64_t>* heartbeat);
+
+  // -- for hooks: who runs
+  bool program_running() const { return g_program_running; }
+  Thread& current() { return *current_; }
+  // False in the loop between executions.
+  bool InProgramThread() const { return current_ != nullptr && current_ != &engine_; }
+  Thread* FindByPthread(uintptr_t thread_pointer);  // exists in this execution, else nullptr
+  Thread& ThreadById(ThreadId id) { return *threads_[id]; }
+  uint32_t thread_limit() const { return thread_limit_; }  // ids of existing threads are below
+
+  // -- for hooks: preemption points and blocking. `pc` is the caller's return address.
+  // A PP of class `pp` lies before the operation that follows: ends the block if it is on (or if one
+  // is due after the previous operation). The operation that follows cannot block.
+  void Before(PreemptionPointClass pp, uint64_t pc, uint8_t detail = 0);
+  // The same for an operation that can block. Returns when it can proceed: true if it is the first
+  // of its block (the thread was scheduled because it can), false if it was found possible inside a
+  // block (it must then be recorded as value-relevant). On the way records the blocking test.
+  // `can_run` reads `current().wait_object`, which the caller sets before.
+  bool Block(PreemptionPointClass pp, const Operation& operation, EnabledTest can_run);
+  // A PP of class `pp` follows the operation just done: the next visible one begins a new block.
+  void After(PreemptionPointClass pp) {
+    if (current_->atomic_depth == 0 && (options_.preemption_points.classes & pp) != 0) {
+      current_->preemption_due = true;
+    }
+  }
+  // Ends the block; the thread goes on when the strategy picks it and `can_run` holds.
+  void EndBlock(const Operation& next, EnabledTest can_run);
+  bool PreemptionPointOn(PreemptionPointClass pp) const {
+    return current_->atomic_depth == 0 && (options_.preemption_points.classes & pp) != 0;
+  }
+
+  // -- for hooks: recording
+  bool recording() const { return recording_; }
+  void Record(const MicroAccess& access) {
+    if (recording_) Append(access);
+  }
+  // A plain or atomic access to memory is about to be made: counts it, ends the block if a PP lies
+  // before it, checks that heap memory is alive, records it. `atomic` may lie in `flags`.
+  void Access(uintptr_t address, size_t size, uint8_t mode, uint16_t flags, uint64_t pc,
+              MemoryOrder order = MemoryOrder::kRelaxed) {
+    BeforeAccess(address, size, flags, pc);
+    RecordMemory(address, size, mode, flags, pc, order);
+  }
+  // The same question before memory is allocated or freed.
+  void BeforeHeapOperation(uint64_t pc) {
+    ++hook_calls_;
+    if (current_->preemption_due || sites_.IsPreemptionPoint(pc, false)) PreemptBeforeAccess();
+  }
+  // The two halves, for atomics, whose mode is known only once they are done.
+  void BeforeAccess(uintptr_t address, size_t size, uint16_t flags, uint64_t pc) {
+    ++hook_calls_;
+    if (current_->preemption_due || sites_.IsPreemptionPoint(pc, (flags & kAtomic) != 0)) {
+      PreemptBeforeAccess();
+    }
+    if (heap_.IsBadAccess(address, size)) {
+      ReportPoisonedAccess(address, size, flags, pc);
+    }
+  }
+  void RecordMemory(uintptr_t address, size_t size, uint8_t mode, uint16_t flags, uint64_t pc,
+                    MemoryOrder order) {
+    Thread& t = *current_;
+    if (mode == kRead) {
+      t.spin.OnRead(address, size, static_cast<uint32_t>(position_));
+    } else {
+      t.spin.Progress();
+    }
+    if (!recording_) return;
+    MicroAccess a;
+    a.begin = address;
+    a.pc = pc;
+    a.size = static_cast<uint32_t>(size);
+    a.flags = static_cast<uint16_t>(mode & kRead ? flags | kValueRelevant : flags);
+    a.mode = mode;
+    a.order = order;
+    Append(a);
+  }
+  // One access to a non-memory cell.
+  void RecordCell(Cell cell, uint8_t mode, uint16_t flags, uint64_t pc) {
+    MicroAccess a;
+    a.begin = cell;
+    a.pc = pc;
+    a.size = 1;
+    a.flags = flags;
+    a.mode = mode;
+    Record(a);
+  }
+  // "An operation on a synchronisation object reads the object's bytes" (init and destroy write).
+  void RecordObject(const volatile void* object, size_t size, uint8_t mode, uint64_t pc);
+  void Ledger(Cell object, int64_t before, int64_t after);
+  void MarkEvent(uint16_t flags);              // EventFlags of the running event
+  uint32_t Choose(uint32_t arity);             // an explored choice, 0 .. arity-1
+
+  // The thread changed something that its own future can see: a spin iteration ends here.
+  void Progress() { current_->spin.Progress(); }
+  // A spin point: a read-like operation at `pc` is about to be made (see spin.h).
+  void SpinPoint(uint64_t pc, const EntryRegisters& registers);
+
+  // -- for hooks: threads
+  // The Thread of the current thread's next creation, with its slot ready; not yet existing.
+  Thread& NextChild();
+  void StartChild(Thread& child, void* (*entry)(void*), void* argument);
+  [[noreturn]] void ExitThread(void* result, uint64_t pc);
+  // Wakes a waiter: marks it woken, records W wake(u); `flags` may add kEnables.
+  void Wake(Thread& waiter, uint64_t pc);
+
+  // -- for hooks: failures
+  // Reports a bug; the thread goes on.
+  void ReportBug(BugKind kind, std::string message, uint64_t pc, std::string details = {},
+                 bool heuristic = false);
+  // Reports a bug and stops the calling thread for good; the others run on.
+  [[noreturn]] void FailThread(BugKind kind, std::string message, uint64_t pc,
+                               std::string details = {});
+  [[noreturn]] void FailAssumption(uint64_t pc);
+  // The harness does something mc cannot check at all (fork, ...): no verdict, an error.
+  [[noreturn]] void HarnessError(std::string message);
+  // exit(): stops the caller; handlers run when nothing else can (kWait), or at once (kImmediate).
+  [[noreturn]] void ExitProcess(int status, bool run_handlers, uint64_t pc);
+  void Log(std::string text);
+
+  ProgramHeap& heap() { return heap_; }
+  Snapshot& snapshot() { return snapshot_; }
+  // Called in a signal handler on behalf of the current thread, before FailThread runs in its place.
+  void SetSignalStack(std::vector<uint64_t> stack) { signal_stack_ = std::move(stack); }
+  // Names of all threads ever seen, in slot order: "0", "0.0", "0.1", "0.1.0", ...
+  std::string NameOfThread(ThreadId id) const;
+  uint32_t slot_count() const { return static_cast<uint32_t>(threads_.size()); }
+  // Makes slots for the given names, in this order, before the first execution (replay).
+  void PrepareNames(const std::vector<std::string>& names);
+  bool Mutated(EventModelMutation m) const { return options_.mutation == m; }
+  bool Refined(Refinement r) const { return (options_.disabled_refinements & r) == 0; }
+  ExecutionResult& mutable_result() { return result_; }
+
+  // -- StateView
+  uint32_t ThreadCount() const override { return thread_limit_; }
+  bool IsEnabled(ThreadId thread) const override;
+  ThreadId Current() const override;
+  bool CurrentYielded() const override;
+  const Operation& Pending(ThreadId thread) const override { return threads_[thread]->pending; }
+
+ private:
+  void Append(const MicroAccess& access) {
+    if ((access.flags & (kAcquire | kRelease | kFence)) == 0 &&
+        index_.SeenOrAdd(access, static_cast<uint32_t>(trace_.accesses.size()),
+                         trace_.accesses.data())) {
+      return;
+    }
+    trace_.accesses.push_back(access);
+  }
+  void PreemptBeforeAccess();
+  void ReportPoisonedAccess(uintptr_t address, size_t size, uint16_t flags, uint64_t pc);
+  void RecordBlockingTest(const Operation& operation);
+  void ReportLockCycle(const Thread& thread);
+
+  // -- scheduler_run.cc: the life of one execution
+  Thread& MakeThread(ThreadId creator, uint32_t ordinal);
+  void ResetThreads();
+  void FinishEvent();
+  void BeginEvent(Thread& thread);
+  Thread* PickNext();
+  Thread* PickFromStrategy();
+  Thread* PickFromKeptPrefix();
+  bool Enabled(const Thread& thread) const;
+  bool AnyEnabled() const;
+  void Schedule();
+  void SwitchTo(Thread& next);
+  [[noreturn]] void StopThread(StopReason reason, ThreadStatus status);
+  void EndExecution();
+  void Diverge(std::string expected, std::string found);
+  static void FiberMain(Transfer from);
+  static void* MainThread(void* self);
+  void RecordSpinCells(const Thread& thread);
+  bool SpinSatisfied(const Thread& thread) const;
+  static bool SpinEnabled(const Thread& thread);
+
+  // -- scheduler_end.cc: what is looked at when nothing can run any more
+  void FillEnds();
+  void JudgeEnd();
+  void DropBugsAfterFailedAssumption();
+  bool ExcusedByStoppedThread() const;
+  void ReportBlockedThreads();
+  void ReportLeaks();
+  std::string DescribeWait(const Thread& thread) const;
+  const Thread* HolderOf(uintptr_t object) const;
+
+  ExecutionOptions options_;
+  SiteFilter sites_;
+  std::vector<Observer*> observers_;
+  Strategy* strategy_ = nullptr;
+  Trace trace_;
+  AccessIndex index_;
+  ProgramHeap& heap_ = ProgramHeap::Global();
+  Snapshot snapshot_;
+  ExecutionResult result_;
+
+  std::vector<Thread*> threads_;     // by id; every thread ever named
+  std::vector<Slot> slots_;
+  uint32_t thread_limit_ = 0;        // ids of threads existing in this execution are below
+  Thread* current_ = nullptr;
+  Thread engine_;                    // pseudo-thread: the loop in RunExecution
+
+  bool recording_ = false;
+  bool ending_ = false;
+  bool handlers_requested_ = false;
+  bool handlers_started_ = false;
+  bool main_returned_ = false;
+  bool process_exited_ = false;
+  uint64_t hook_calls_ = 0;          // of the running block
+  size_t position_ = 0;              // index of the running event in the trace
+  size_t kept_ = 0;                  // events that are repeated, not recorded
+  size_t next_position_ = 0;
+  uint32_t block_choices_ = 0;       // choices made in the running block
+  ThreadId last_thread_ = kNoThread;
+  bool any_failure_ = false;
+  bool any_assumption_failed_ = false;
+  bool deadlock_reported_ = false;
+  bool program_begun_ = false;       // Initialise was called
+  std::vector<uint64_t> signal_stack_;  // of a fatal signal, captured in its handler
+
+  int (*body_)(void*) = nullptr;
+  void* body_argument_ = nullptr;
+
+  uint16_t* mirror_ = nullptr;
+  uint32_t mirror_capacity_ = 0;
+  uint32_t mirror_size_ = 0;
+  std::atomic<uint32_t>* mirror_count_ = nullptr;
+  std::atomic<uint64_t>* heartbeat_ = nullptr;
+};
+
+// The one scheduler of the process.
+extern Scheduler g_scheduler;
+
+// Return addresses from the calling function outwards, at most 64.
+void CaptureStack(std::vector<uint64_t>* stack);
+std::string Hex(uint64_t value);
+// A code address inside a text for people: the supervisor replaces it by function, file and line.
+std::string CodeAddress(uint64_t pc);
+
+// The return address of the current function, as hooks record it.
+#define MC_CALLER_PC() reinterpret_cast<uint64_t>(__builtin_return_address(0))
+
+}  // namespace mc::sched
+
+extern "C" void mc_on_failure();
+
+#endif  // MC_SCHED_SCHEDULER_H_

@@ -1,0 +1,253 @@
+// What is looked at when nothing can run any more: deadlock, livelock, leaks, failed assumptions.
+#include <string.h>
+
+#include <algorithm>
+
+#include "sched/leak_check.h"
+#include "sched/scheduler.h"
+
+namespace mc::sched {
+
+void Scheduler::FillEnds() {
+  if (!result_.diverged && next_position_ < trace_.size()) trace_.CutBack(next_position_);
+  trace_.ends.assign(thread_limit_, ThreadEnd{});
+  for (uint32_t id = 0; id < thread_limit_; ++id) {
+    const Thread& t = *threads_[id];
+    ThreadEnd& end = trace_.ends[id];
+    if (!t.exists) {
+      end.status = ThreadStatus::kFinished;
+      continue;
+    }
+    end.status = t.status;
+    end.enabled = Enabled(t);
+    end.woken = t.woken;
+    end.events = t.events;
+    end.pending = t.pending;
+    end.first_spin_cell = static_cast<uint32_t>(trace_.spin_cells.size());
+    if (t.status == ThreadStatus::kRunnable && t.pending.kind == OperationKind::kSpin) {
+      RecordSpinCells(t);
+    }
+    end.spin_cell_count = static_cast<uint32_t>(trace_.spin_cells.size()) - end.first_spin_cell;
+  }
+}
+
+void Scheduler::JudgeEnd() {
+  if (trace_.outcome == ExecutionOutcome::kBlocked) return;
+  if (process_exited_) trace_.outcome = ExecutionOutcome::kExited;
+  if (any_assumption_failed_) {
+    trace_.outcome = ExecutionOutcome::kAssumptionFailed;
+    DropBugsAfterFailedAssumption();
+    return;
+  }
+  if (!main_returned_ && !process_exited_ && !deadlock_reported_) ReportBlockedThreads();
+  if (result_.bugs.empty() && !any_failure_ && heap_.LiveBlocksSinceSnapshot() != 0) ReportLeaks();
+}
+
+// A bug counts in an execution with a failed assumption unless the assumption happens before it.
+void Scheduler::DropBugsAfterFailedAssumption() {
+  std::vector<bool> after(trace_.size());
+  for (size_t k = 0; k < trace_.size(); ++k) {
+    const Event& event = trace_.events[k];
+    after[k] = (event.flags & kAssumptionFailed) != 0;
+    for (size_t i = 0; i < k && !after[k]; ++i) {
+      if (!after[i]) continue;
+      after[k] = trace_.events[i].thread == event.thread;
+      for (const MicroAccess& a : trace_.AccessesOf(trace_.events[i])) {
+        for (const MicroAccess& b : trace_.AccessesOf(event)) {
+          if (a.ConflictsWith(b)) after[k] = true;
+        }
+      }
+    }
+  }
+  std::erase_if(result_.bugs, [&](const BugReport& bug) {
+    return bug.kind == BugKind::kDeadlock || bug.kind == BugKind::kLivelock ||
+           (bug.event < after.size() && after[bug.event]);
+  });
+}
+
+// ------------------------------------------------------------------------------------ deadlock
+
+const Thread* Scheduler::HolderOf(uintptr_t object) const {
+  for (uint32_t id = 0; id < thread_limit_; ++id) {
+    const Thread& t = *threads_[id];
+    if (!t.exists) continue;
+    for (const Thread::HeldMutex& held : t.held) {
+      if (held.object == object) return &t;
+    }
+  }
+  return nullptr;
+}
+
+namespace {
+
+// The thread that a blocked thread waits for, if it waits for a particular one.
+bool WaitsForHolder(const Operation& operation) {
+  return operation.kind == OperationKind::kLock || operation.kind == OperationKind::kReacquire ||
+         operation.kind == OperationKind::kReadLock || operation.kind == OperationKind::kWriteLock;
+}
+
+const char* NameOf(OperationKind kind) {
+  switch (kind) {
+    case OperationKind::kNone: return "nothing";
+    case OperationKind::kLock: return "mutex";
+    case OperationKind::kReacquire: return "mutex (after a condition wait)";
+    case OperationKind::kTimedWaiter:
+    case OperationKind::kWaiter: return "a wake-up on condition variable";
+    case OperationKind::kSemaphoreWait: return "semaphore";
+    case OperationKind::kReadLock: return "read lock";
+    case OperationKind::kWriteLock: return "write lock";
+    case OperationKind::kJoin: return "the end of";
+    case OperationKind::kBarrierDepart: return "barrier";
+    case OperationKind::kSpin: return "a write to memory";
+    case OperationKind::kDescheduled: return "mc_make_runnable";
+    case OperationKind::kFutexReturn: return "futex";
+    case OperationKind::kHandlerPhase: return "the exit handlers";
+  }
+  return "?";
+}
+
+}  // namespace
+
+std::string Scheduler::DescribeWait(const Thread& t) const {
+  const Operation& op = t.pending;
+  std::string text = "T" + std::to_string(t.id);
+  if (op.kind == OperationKind::kSpin) {
+    text += " loops at " + CodeAddress(op.pc) + " until another thread writes";
+    for (const SpinTracker::Read& read : t.spin.reads()) {
+      text += " " + Hex(ObjectOf(read.cells.begin));
+    }
+    return text;
+  }
+  text += " waits for ";
+  if (op.kind == OperationKind::kWaiter && KindOf(op.object) == CellKind::kFutexQueue) {
+    text += "a wake-up on the word at";
+  } else {
+    text += NameOf(op.kind);
+  }
+  if (op.kind == OperationKind::kJoin) {
+    text += " T" + std::to_string(ObjectOf(op.object));
+  } else if (op.object != 0 && op.kind != OperationKind::kDescheduled) {
+    text += " " + Hex(KindOf(op.object) == CellKind::kBarrierGeneration ? ObjectOf(op.object) >> 8
+                                                                        : ObjectOf(op.object));
+  }
+  text += " at " + CodeAddress(op.pc);
+  if (WaitsForHolder(op)) {
+    if (const Thread* holder = HolderOf(ObjectOf(op.object))) {
+      text += ", held by T" + std::to_string(holder->id);
+      for (const Thread::HeldMutex& held : holder->held) {
+        if (held.object == ObjectOf(op.object)) text += " since " + CodeAddress(held.pc);
+      }
+    }
+  }
+  return text;
+}
+
+// Called when `thread` blocks: is it the last link of a cycle of lock and join waits?
+void Scheduler::ReportLockCycle(const Thread& thread) {
+  std::string details;
+  const Thread* t = &thread;
+  for (uint32_t steps = 0; steps <= thread_limit_; ++steps) {
+    if (t->status != ThreadStatus::kRunnable) return;
+    const Thread* next = nullptr;
+    if (t->pending.kind == OperationKind::kJoin) {
+      const auto id = static_cast<ThreadId>(ObjectOf(t->pending.object));
+      if (id < thread_limit_ && threads_[id]->exists) next = threads_[id];
+    } else if (WaitsForHolder(t->pending)) {
+      next = HolderOf(ObjectOf(t->pending.object));
+    }
+    if (next == nullptr || t->can_run == nullptr || t->can_run(*t)) return;
+    if (!details.empty()) details += "\n";
+    details += DescribeWait(*t);
+    if (next == &thread) {
+      deadlock_reported_ = true;
+      ReportBug(BugKind::kDeadlock,
+                steps == 0 ? "a thread waits for itself" : "a cycle of threads waits for each other",
+                thread.pending.pc, details);
+      return;
+    }
+    t = next;
+  }
+}
+
+// Could a thread that a failure stopped have ended what the blocked threads wait for?
+bool Scheduler::ExcusedByStoppedThread() const {
+  for (uint32_t id = 0; id < thread_limit_; ++id) {
+    const Thread& t = *threads_[id];
+    if (t.exists && t.status == ThreadStatus::kStopped) return true;
+  }
+  return false;
+}
+
+void Scheduler::ReportBlockedThreads() {
+  if (ExcusedByStoppedThread()) return;
+  std::string details;
+  const Thread* first = nullptr;
+  const Thread* spinner = nullptr;
+  for (uint32_t id = 0; id < thread_limit_; ++id) {
+    const Thread& t = *threads_[id];
+    if (!t.exists || t.status != ThreadStatus::kRunnable) continue;
+    if (first == nullptr) first = &t;
+    if (spinner == nullptr && t.pending.kind == OperationKind::kSpin) spinner = &t;
+    if (!details.empty()) details += "\n";
+    details += DescribeWait(t);
+  }
+  if (first == nullptr) return;
+  current_ = threads_[spinner != nullptr ? spinner->id : first->id];
+  position_ = trace_.size() - 1;
+  if (spinner != nullptr) {
+    ReportBug(BugKind::kLivelock,
+              "T" + std::to_string(spinner->id) + " loops for ever: nothing can run that writes "
+              "what the loop reads",
+              spinner->pending.pc, details);
+  } else {
+    ReportBug(BugKind::kDeadlock, "no thread can run", first->pending.pc, details);
+  }
+  BugReport& bug = result_.bugs.back();
+  bug.stack.assign(1, bug.pc);  // the engine's own stack says nothing here
+  current_ = &engine_;
+}
+
+void Scheduler::ReportLeaks() {
+  for (uint32_t id = 0; id < thread_limit_; ++id) {
+    const Thread& t = *threads_[id];
+    // What a thread that still exists refers to is not lost.
+    if (t.exists && t.status != ThreadStatus::kFinished) return;
+  }
+  const std::vector<const HeapBlock*> lost = FindLostBlocks(heap_, snapshot_);
+  if (lost.empty()) return;
+  uint64_t bytes = 0;
+  std::string details;
+  for (size_t i = 0; i < lost.size(); ++i) {
+    bytes += lost[i]->size;
+    if (i >= 10) continue;
+    if (!details.empty()) details += "\n";
+    details += std::to_string(lost[i]->size) + " bytes allocated by T" +
+               std::to_string(lost[i]->allocating_thread) + " at " +
+               CodeAddress(lost[i]->allocation_pc);
+  }
+  current_ = threads_[lost[0]->allocating_thread];
+  position_ = trace_.size() - 1;
+  ReportBug(BugKind::kLeak,
+            std::to_string(lost.size()) + " blocks (" + std::to_string(bytes) +
+                " bytes) are never freed and nothing refers to them",
+            lost[0]->allocation_pc, details);
+  result_.bugs.back().stack.assign(1, lost[0]->allocation_pc);
+  current_ = &engine_;
+}
+
+uint64_t Scheduler::FinalStateHash() const {
+  uint64_t hash = snapshot_.HashProgramState();
+  for (const BugReport& bug : result_.bugs) {
+    hash += (static_cast<uint64_t>(bug.kind) + 1) * 0x9e3779b97f4a7c15u;
+  }
+  for (uint32_t id = 0; id < thread_limit_; ++id) {
+    const Thread& t = *threads_[id];
+    if (!t.exists) continue;
+    const uint64_t standing = static_cast<uint64_t>(t.status) * 64 +
+                              static_cast<uint64_t>(t.pending.kind) + 1;
+    hash += (standing + (uint64_t{id} << 32)) * 0xc2b2ae3d27d4eb4fu;
+  }
+  return hash;
+}
+
+}  // namespace mc::sched

@@ -1,0 +1,405 @@
+// The life of one execution: restore, start main, one block after another, end.
+#include <stdlib.h>
+#include <string.h>
+
+#include <algorithm>
+
+#include "sched/exit_handlers.h"
+#include "sched/scheduler.h"
+
+namespace mc::sched {
+
+void Scheduler::Initialise(int (*body)(void*), void* argument) {
+  body_ = body;
+  body_argument_ = argument;
+  InitialiseFibers();
+  MakeThread(kNoThread, 0);
+  engine_.thread_pointer = threads_[0]->thread_pointer;
+  current_ = &engine_;
+  trace_.events.reserve(1024);
+  trace_.accesses.reserve(4096);
+  AddWritableData(&snapshot_);
+  heap_.Snapshot();
+  // Blocks that exist already: their content is part of the snapshot.
+  uintptr_t begin = 0, end = 0;
+  heap_.VisitAllLive([&](const HeapBlock& block) {
+    const uintptr_t low = block.begin & ~uintptr_t{4095};
+    const uintptr_t high = (block.begin + block.size + 4095) & ~uintptr_t{4095};
+    if (begin != end && low <= end) {
+      end = std::max(end, high);
+      return;
+    }
+    snapshot_.AddRegion(begin, end, false);
+    begin = low;
+    end = high;
+  });
+  snapshot_.AddRegion(begin, end, false);
+  snapshot_.Take();
+  program_begun_ = true;
+}
+
+void Scheduler::SetScheduleMirror(uint16_t* steps, uint32_t capacity, std::atomic<uint32_t>* count,
+                                  std::atomic<uint64_t>* heartbeat) {
+  mirror_ = steps;
+  mirror_capacity_ = capacity;
+  mirror_count_ = count;
+  heartbeat_ = heartbeat;
+}
+
+// ------------------------------------------------------------------------------- threads by name
+
+Thread& Scheduler::MakeThread(ThreadId creator, uint32_t ordinal) {
+  if (creator != kNoThread && ordinal < threads_[creator]->children.size()) {
+    return *threads_[threads_[creator]->children[ordinal]];
+  }
+  const auto id = static_cast<ThreadId>(threads_.size());
+  auto* thread = new Thread;
+  thread->id = id;
+  thread->creator = creator;
+  thread->ordinal = ordinal;
+  Slot slot;
+  if (program_begun_) snapshot_.BeginLibraryChange();
+  const bool made = threads_.size() < kMaxThreads && MakeSlot(id, &slot);
+  if (program_begun_) snapshot_.EndLibraryChange();
+  if (!made) {
+    delete thread;
+    return engine_;  // the caller sees a thread that is not a program thread: no resources
+  }
+  thread->thread_pointer = slot.thread_pointer;
+  thread->stack_low = slot.stack_low;
+  thread->stack_high = slot.stack_high;
+  slots_.push_back(slot);
+  threads_.push_back(thread);
+  if (creator != kNoThread) threads_[creator]->children.push_back(id);
+  return *thread;
+}
+
+std::string Scheduler::NameOfThread(ThreadId id) const {
+  const Thread& t = *threads_[id];
+  if (t.creator == kNoThread) return "0";
+  return NameOfThread(t.creator) + "." + std::to_string(t.ordinal);
+}
+
+void Scheduler::PrepareNames(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    ThreadId id = 0;
+    const char* at = strchr(name.c_str(), '.');
+    while (at != nullptr) {
+      const uint32_t ordinal = static_cast<uint32_t>(strtoul(at + 1, nullptr, 10));
+      if (ordinal > threads_[id]->children.size()) break;  // not a name this process can have
+      Thread& child = MakeThread(id, ordinal);
+      if (&child == &engine_) return;
+      id = child.id;
+      at = strchr(at + 1, '.');
+    }
+  }
+}
+
+void Scheduler::ResetThreads() {
+  for (uint32_t id = 0; id < thread_limit_; ++id) {
+    Thread& t = *threads_[id];
+    if (!t.exists) continue;
+    ResetSlotTls(slots_[id]);
+    t.exists = t.started = t.detached = t.joined = t.join_claimed = t.yielded = false;
+    t.preemption_due = t.woken = t.timed_out = false;
+    t.status = ThreadStatus::kRunnable;
+    t.stop_reason = StopReason::kNone;
+    t.atomic_depth = t.creations = t.events = 0;
+    t.pending = Operation{};
+    t.can_run = nullptr;
+    t.wait_object = t.wait_mutex = 0;
+    t.wait_argument = t.clock_ns = 0;
+    t.entry = nullptr;
+    t.argument = t.result = nullptr;
+    t.read_holds.clear();
+    t.held.clear();
+    t.destructors.clear();
+    t.specific.clear();
+    t.spin.Reset();
+  }
+  thread_limit_ = 1;
+}
+
+// ------------------------------------------------------------------------------- one execution
+
+bool Scheduler::RunExecution(Strategy& strategy, bool same_search_as_before) {
+  size_t keep = 0;
+  strategy_ = &strategy;
+  if (!strategy.BeginExecution(trace_, &keep)) return false;
+  if (!same_search_as_before) keep = 0;
+  trace_.CutBack(keep);
+  for (Observer* o : observers_) o->OnExecutionBegin(trace_, keep);
+  kept_ = keep;
+  next_position_ = 0;
+  recording_ = ending_ = false;
+  handlers_requested_ = handlers_started_ = main_returned_ = process_exited_ = false;
+  any_failure_ = any_assumption_failed_ = deadlock_reported_ = false;
+  last_thread_ = kNoThread;
+  mirror_size_ = 0;
+  result_.diverged = false;
+  result_.barrier_overcrowded = false;
+  result_.exit_status = 0;
+  result_.harness_error.clear();
+  result_.bugs.clear();
+  result_.log.clear();
+
+  ResetThreads();
+  snapshot_.Restore();
+  heap_.Restore();
+  ResetExitHandlers();
+
+  Thread& main = *threads_[0];
+  main.exists = true;
+  main.entry = &Scheduler::MainThread;
+  main.argument = this;
+  Thread* first = PickNext();
+  if (first != nullptr) {
+    BeginEvent(*first);
+    SwitchTo(*first);
+  }
+  g_program_running = false;
+  FillEnds();
+  if (!result_.diverged) JudgeEnd();
+  for (Observer* o : observers_) o->OnExecutionEnd(trace_);
+  strategy.EndExecution(trace_);
+  return true;
+}
+
+void Scheduler::SwitchTo(Thread& next) {
+  Thread* self = current_;
+  current_ = &next;
+  if (!next.started && &next != &engine_) {
+    next.started = true;
+    next.context = make_fcontext(reinterpret_cast<void*>(next.stack_high),
+                                 next.stack_high - next.stack_low, &Scheduler::FiberMain);
+  }
+  WriteThreadPointer(next.thread_pointer);
+  const Transfer from = jump_fcontext(next.context, self);
+  static_cast<Thread*>(from.data)->context = from.context;
+}
+
+void Scheduler::FiberMain(Transfer from) {
+  static_cast<Thread*>(from.data)->context = from.context;
+  Thread& self = g_scheduler.current();
+  if (self.creator != kNoThread && !g_scheduler.Mutated(EventModelMutation::kCreate)) {
+    g_scheduler.RecordCell(MakeCell(CellKind::kThreadStart, self.id), kRead, kAcquire, 0);
+  }
+  g_program_running = true;
+  void* result = self.entry(self.argument);
+  RunThreadExitHandlers();
+  g_program_running = false;
+  g_scheduler.ExitThread(result, 0);
+}
+
+void* Scheduler::MainThread(void*) {
+  Scheduler& s = g_scheduler;
+  const int status = s.body_(s.body_argument_);
+  RunThreadExitHandlers();
+  g_program_running = false;
+  s.ExitProcess(status, true, 0);
+}
+
+void Scheduler::ExitProcess(int status, bool run_handlers, uint64_t pc) {
+  Thread& t = *current_;
+  result_.exit_status = status;
+  if (status != 0 && !main_returned_) {
+    ReportBug(BugKind::kExitStatus, "the program ended with status " + std::to_string(status), pc);
+  }
+  main_returned_ = true;
+  if (handlers_requested_) run_handlers = false;  // exit() called twice, or from a handler
+  if (run_handlers) handlers_requested_ = true;
+  if (options_.exit_mode == ExitMode::kImmediate) {
+    EndBlock(Operation{}, nullptr);
+    if (run_handlers) {
+      ProgramScope scope;
+      RunExitHandlers();
+    }
+    EndBlock(Operation{}, nullptr);
+    process_exited_ = true;
+    MarkEvent(kExited);
+    if (!Mutated(EventModelMutation::kAlive)) {
+      RecordCell(MakeCell(CellKind::kAlive, 0), kWrite, 0, pc);
+    }
+    StopThread(StopReason::kExit, ThreadStatus::kFinished);
+  }
+  if (run_handlers && HasExitHandlers()) {
+    Operation phase;
+    phase.kind = OperationKind::kHandlerPhase;
+    EndBlock(phase, nullptr);
+    handlers_started_ = true;
+    RecordCell(MakeCell(CellKind::kHandlerPhase, 0), kWrite, 0, 0);
+    ProgramScope scope;
+    RunExitHandlers();
+  }
+  if (t.id == 0 && run_handlers) ExitThread(nullptr, pc);
+  StopThread(StopReason::kExit, ThreadStatus::kStopped);
+}
+
+// ---------------------------------------------------------------------------------- decisions
+
+bool Scheduler::Enabled(const Thread& t) const {
+  if (!t.exists || t.status != ThreadStatus::kRunnable || process_exited_) return false;
+  if (t.pending.kind == OperationKind::kHandlerPhase) return false;
+  return t.can_run == nullptr || t.can_run(t);
+}
+
+bool Scheduler::AnyEnabled() const {
+  if (current_ != &engine_ && Enabled(*current_)) return true;
+  for (uint32_t id = 0; id < thread_limit_; ++id) {
+    if (Enabled(*threads_[id])) return true;
+  }
+  return false;
+}
+
+bool Scheduler::IsEnabled(ThreadId thread) const {
+  const Thread& t = *threads_[thread];
+  if (t.exists && t.pending.kind == OperationKind::kHandlerPhase && !process_exited_ &&
+      t.status == ThreadStatus::kRunnable) {
+    return !AnyEnabled();
+  }
+  return Enabled(t);
+}
+
+ThreadId Scheduler::Current() const { return last_thread_; }
+
+bool Scheduler::CurrentYielded() const {
+  return last_thread_ != kNoThread && threads_[last_thread_]->yielded;
+}
+
+void Scheduler::Schedule() {
+  last_thread_ = current_->id;
+  Thread* next = PickNext();
+  if (next == nullptr) {
+    SwitchTo(engine_);
+    __builtin_unreachable();
+  }
+  BeginEvent(*next);
+  if (next != current_) SwitchTo(*next);
+}
+
+Thread* Scheduler::PickNext() {
+  if (next_position_ < kept_) return PickFromKeptPrefix();
+  recording_ = true;
+  return PickFromStrategy();
+}
+
+Thread* Scheduler::PickFromKeptPrefix() {
+  const ThreadId id = trace_.events[next_position_].thread;
+  if (id >= thread_limit_ || !IsEnabled(id)) {
+    Diverge("T" + std::to_string(id) + " runs", "T" + std::to_string(id) + " cannot run");
+    return nullptr;
+  }
+  return threads_[id];
+}
+
+Thread* Scheduler::PickFromStrategy() {
+  if (!AnyEnabled()) {
+    Thread* phase = nullptr;
+    for (uint32_t id = 0; id < thread_limit_ && !process_exited_; ++id) {
+      Thread& t = *threads_[id];
+      if (t.exists && t.status == ThreadStatus::kRunnable &&
+          t.pending.kind == OperationKind::kHandlerPhase) {
+        phase = &t;
+      }
+    }
+    if (phase == nullptr) return nullptr;
+  }
+  if (next_position_ >= options_.max_events) {
+    ReportBug(BugKind::kLivelock,
+              "the execution has more than " + std::to_string(options_.max_events) +
+                  " transitions (a heuristic: raise --max-steps if it is meant to be that long)",
+              current_ == &engine_ ? 0 : current_->pending.pc, {}, true);
+    trace_.outcome = ExecutionOutcome::kBlocked;
+    return nullptr;
+  }
+  const ThreadId id = strategy_->Next(trace_, *this);
+  if (id == kAbandon) {
+    trace_.outcome = ExecutionOutcome::kBlocked;
+    return nullptr;
+  }
+  if (id >= thread_limit_ || !IsEnabled(id)) {
+    Diverge("T" + std::to_string(id) + " runs", "T" + std::to_string(id) + " cannot run");
+    return nullptr;
+  }
+  return threads_[id];
+}
+
+void Scheduler::Diverge(std::string expected, std::string found) {
+  result_.diverged = true;
+  result_.diverged_step = next_position_;
+  result_.diverged_expected = std::move(expected);
+  result_.diverged_found = std::move(found);
+  trace_.outcome = ExecutionOutcome::kBlocked;
+  // What was kept of the last execution no longer describes this one.
+  trace_.CutBack(std::min(next_position_, trace_.size()));
+}
+
+void Scheduler::BeginEvent(Thread& thread) {
+  position_ = next_position_++;
+  block_choices_ = 0;
+  hook_calls_ = 0;
+  ++thread.events;
+  if (mirror_ != nullptr && mirror_size_ < mirror_capacity_) {
+    mirror_[mirror_size_++] = thread.id;
+    mirror_count_->store(mirror_size_, std::memory_order_release);
+    heartbeat_->store(heartbeat_->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  if (recording_) {
+    Event event;
+    event.thread = thread.id;
+    event.index = thread.events - 1;
+    event.first_access = static_cast<uint32_t>(trace_.accesses.size());
+    event.first_choice = static_cast<uint32_t>(trace_.choices.size());
+    event.first_ledger = static_cast<uint32_t>(trace_.ledger.size());
+    event.first_spin_cell = static_cast<uint32_t>(trace_.spin_cells.size());
+    event.operation = thread.pending;
+    if (thread.pending.kind == OperationKind::kSpin) RecordSpinCells(thread);
+    event.spin_cell_count =
+        static_cast<uint32_t>(trace_.spin_cells.size()) - event.first_spin_cell;
+    if (last_thread_ != kNoThread && last_thread_ != thread.id) {
+      const Thread& last = *threads_[last_thread_];
+      if (!last.yielded && last.pending.kind != OperationKind::kTimedWaiter && Enabled(last)) {
+        event.flags |= kWasPreemption;
+      }
+    }
+    trace_.events.push_back(event);
+    index_.BeginBlock();
+    if (options_.exit_mode == ExitMode::kImmediate && !Mutated(EventModelMutation::kAlive)) {
+      RecordCell(MakeCell(CellKind::kAlive, 0), kRead, 0, 0);
+    }
+  }
+  thread.yielded = false;
+}
+
+void Scheduler::RecordSpinCells(const Thread& thread) {
+  for (const SpinTracker::Read& read : thread.spin.reads()) trace_.spin_cells.push_back(read.cells);
+}
+
+void Scheduler::FinishEvent() {
+  if (!recording_) {
+    const Event& event = trace_.events[position_];
+    if (event.hook_calls == hook_calls_ && event.choice_count == block_choices_ &&
+        event.index + 1 == current_->events) {
+      return;
+    }
+    if (result_.diverged) return;
+    Diverge("T" + std::to_string(current_->id) + " makes " + std::to_string(event.hook_calls) +
+                " accesses and " + std::to_string(event.choice_count) + " choices",
+            std::to_string(hook_calls_) + " accesses and " + std::to_string(block_choices_) +
+                " choices");
+    SwitchTo(engine_);
+    __builtin_unreachable();
+  }
+  Event& event = trace_.events.back();
+  event.access_count = static_cast<uint32_t>(trace_.accesses.size()) - event.first_access;
+  event.choice_count = static_cast<uint32_t>(trace_.choices.size()) - event.first_choice;
+  event.ledger_count = static_cast<uint32_t>(trace_.ledger.size()) - event.first_ledger;
+  event.hook_calls = hook_calls_;
+  if (event.choice_count != 0) {
+    const Choice& last = trace_.choices.back();
+    if (last.position == event.access_count) event.flags |= kEndedByChoice;
+  }
+  for (Observer* o : observers_) o->OnEvent(trace_, position_);
+}
+
+}  // namespace mc::sched

@@ -1,0 +1,90 @@
+// Thread: one thread of the program under test, as the scheduler sees it in one execution.
+//
+// A Thread object belongs to a slot; slots are handed out per thread *name* (creator, ordinal) and
+// keep their stack, thread-local storage, heap region and pthread_t for as long as the process
+// lives, so that all addresses are functions of the name (spec optimal-dpor 1.1).
+#ifndef MC_SCHED_THREAD_H_
+#define MC_SCHED_THREAD_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "sched/event.h"
+#include "sched/spin.h"
+#include "sched/trace.h"
+
+namespace mc::sched {
+
+struct Thread;
+
+// Can the thread's next block run now? Reads the state of the object it waits for.
+using EnabledTest = bool (*)(const Thread& thread);
+
+// How a thread stopped, beyond ThreadStatus.
+enum class StopReason : uint8_t { kNone, kFailure, kAssumption, kExit };
+
+struct Thread {
+  // -- for the life of the slot
+  ThreadId id = 0;
+  ThreadId creator = kNoThread;
+  uint32_t ordinal = 0;          // among the creator's creations
+  uintptr_t thread_pointer = 0;  // base of its thread-local storage; also its pthread_t
+  uintptr_t stack_low = 0, stack_high = 0;
+  std::vector<ThreadId> children;  // by ordinal
+
+  // -- for one execution
+  bool exists = false;  // created in this execution
+  bool started = false;
+  ThreadStatus status = ThreadStatus::kRunnable;
+  StopReason stop_reason = StopReason::kNone;
+  bool detached = false;
+  bool joined = false;
+  bool join_claimed = false;     // someone is in pthread_join on it
+  bool yielded = false;          // its last block ended at a yield or a sleep
+  bool preemption_due = false;   // a PP follows the last operation: the next one begins a block
+  bool woken = false;            // waiters: was woken since it began to wait
+  bool timed_out = false;        // waiters: the wait ran out
+  uint32_t atomic_depth = 0;     // mc_atomic_begin nesting
+  uint32_t creations = 0;        // threads it has created
+  uint32_t events = 0;           // number of its events so far, the running one included
+  Operation pending;             // what it does first when scheduled next
+  EnabledTest can_run = nullptr; // of `pending`; nullptr: always
+  uintptr_t wait_object = 0;     // address of the object it waits for (condvar, futex word, ...)
+  uintptr_t wait_mutex = 0;      // condition waits: the mutex to take again
+  uint64_t wait_argument = 0;    // free for the operation (barrier generation, futex bitset, ...)
+  uint64_t clock_ns = 0;         // virtual time
+
+  void* (*entry)(void*) = nullptr;
+  void* argument = nullptr;
+  void* result = nullptr;
+  void* context = nullptr;       // where it stopped (Boost.Context fcontext)
+
+  struct ReadHold {
+    uintptr_t lock;
+    uint32_t count;
+  };
+  std::vector<ReadHold> read_holds;
+
+  struct HeldMutex {             // for reports (who holds what) and deadlock cycles
+    uintptr_t object;
+    uint64_t pc;
+    bool robust = false;         // a robust mutex: others learn of it if the thread ends
+  };
+  std::vector<HeldMutex> held;
+
+  struct Destructor {            // thread_local destructors (__cxa_thread_atexit)
+    void (*function)(void*);
+    void* object;
+  };
+  std::vector<Destructor> destructors;
+  std::vector<void*> specific;   // pthread_setspecific values by key
+  std::vector<uintptr_t> barriers;  // barriers it has arrived at, since they were initialised
+  uint64_t random_draws = 0;     // random numbers it has asked the system for
+  char name[16] = {};            // pthread_setname_np
+
+  SpinTracker spin;
+};
+
+}  // namespace mc::sched
+
+#endif  // MC_SCHED_THREAD_H_

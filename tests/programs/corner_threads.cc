@@ -1,0 +1,172 @@
+// What threads have for themselves, and large programs. corners.txt says what mc must find in each.
+#include <errno.h>
+#include <mc/mc.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+std::atomic<int> destroyed{0};
+
+struct Counted {
+  int value = 5;
+  ~Counted() { ++destroyed; }
+};
+thread_local Counted per_thread;
+thread_local std::string text = "initial";
+
+}  // namespace
+
+// Its own copy with the initial value, at an address of its own, and destroyed at the thread's end.
+MC_TEST(ThreadLocal) {
+  std::atomic<Counted*> other_address{nullptr};
+  std::thread other([&] {
+    mc_assert(per_thread.value == 5 && text == "initial");
+    per_thread.value = 6;
+    text += " and changed";
+    other_address = &per_thread;
+    std::this_thread::yield();
+    mc_assert(per_thread.value == 6);
+  });
+  mc_assert(per_thread.value == 5 && text == "initial");
+  text = "of main";
+  other.join();
+  mc_assert(other_address != &per_thread);
+  mc_assert(destroyed == 1);
+  mc_assert(text == "of main");
+}
+
+MC_TEST(ThreadSpecificData) {
+  static pthread_key_t key;
+  static std::atomic<int> cleaned;
+  pthread_key_create(&key, [](void* value) { cleaned += *static_cast<int*>(value); });
+  static int three = 3, four = 4;
+  std::thread other([] {
+    pthread_setspecific(key, &three);
+    std::this_thread::yield();
+    mc_assert(pthread_getspecific(key) == &three);
+  });
+  pthread_setspecific(key, &four);
+  other.join();
+  mc_assert(pthread_getspecific(key) == &four);
+  mc_assert(cleaned == 3);
+  pthread_key_delete(key);
+}
+
+// Threads are switched between throw and catch, and inside the catch block.
+MC_TEST(ExceptionsAcrossSwitches) {
+  static std::atomic<int> shared{0};
+  const auto run = [](int mine) {
+    try {
+      try {
+        throw std::runtime_error(std::to_string(mine));
+      } catch (const std::runtime_error& error) {
+        ++shared;
+        std::this_thread::yield();
+        mc_assert(error.what() == std::to_string(mine));
+        mc_assert(std::uncaught_exceptions() == 0);
+        throw;
+      }
+    } catch (const std::exception& error) {
+      ++shared;
+      mc_assert(error.what() == std::to_string(mine));
+    }
+  };
+  std::thread other(run, 1);
+  run(2);
+  other.join();
+  mc_assert(shared == 4);
+}
+
+MC_TEST(ErrnoIsPerThread) {
+  static std::atomic<int> shared{0};
+  const auto run = [](int mine) {
+    errno = mine;
+    ++shared;
+    std::this_thread::yield();
+    mc_assert(errno == mine);
+  };
+  std::thread other(run, ENOENT);
+  run(EINVAL);
+  other.join();
+}
+
+MC_TEST(TwoHundredThreads) {
+  static std::atomic<int> turn{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 200; ++i) {
+    threads.emplace_back([] { (void)per_thread.value; });
+    threads.back().join();
+    ++turn;
+  }
+  std::vector<std::thread> together;
+  for (int i = 0; i < 199; ++i) together.emplace_back([] {});
+  for (std::thread& thread : together) thread.join();
+  mc_assert(turn == 200);
+}
+
+MC_TEST(HundredMegabytes) {
+  constexpr size_t kSize = 10 << 20;
+  std::vector<std::unique_ptr<char[]>> blocks;
+  for (int i = 0; i < 10; ++i) {
+    blocks.emplace_back(new char[kSize]);
+    std::memset(blocks.back().get(), i, kSize);
+  }
+  std::thread other([&] { mc_assert(blocks[3][kSize - 1] == 3); });
+  mc_assert(blocks[9][0] == 9);
+  other.join();
+}
+
+MC_TEST(HundredThousandTransitions) {
+  static std::atomic<int> shared{0};
+  std::thread other([] { ++shared; });
+  std::mutex mine;  // a preemption point before every lock and after every unlock
+  for (int i = 0; i < 50000; ++i) {
+    mine.lock();
+    mine.unlock();
+  }
+  ++shared;
+  other.join();
+  mc_assert(shared == 2);
+}
+
+// Runs on after main has returned, and ends.
+MC_TEST(Detached) {
+  static std::atomic<int> done{0};
+  std::thread([] { ++done; }).detach();
+}
+
+// Still waits when main has returned: a daemon, not a deadlock.
+MC_TEST(Daemon) {
+  static std::mutex mutex;
+  mutex.lock();
+  std::thread([] { mutex.lock(); }).detach();
+}
+
+MC_TEST(UncaughtException) {
+  std::thread other([] { throw std::runtime_error("nobody catches this"); });
+  other.join();
+}
+
+MC_TEST(UncaughtExceptionInOneOrder) {
+  static std::atomic<bool> ready{false};
+  std::thread other([] {
+    if (!ready) throw std::logic_error("not ready");
+  });
+  ready = true;
+  other.join();
+}
+
+MC_TEST(CustomFailure) {
+  if (mc_choose(5) == 3) mc_fail("three of five");
+}
+
+MC_MAIN();

@@ -1,0 +1,176 @@
+// Corner cases of condition variables and of loops that wait. corners.txt says what mc must find in
+// each.
+#include <mc/mc.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace {
+
+std::mutex mutex;
+std::condition_variable changed;
+bool ready = false;
+
+void WaitForReady() {
+  std::unique_lock<std::mutex> lock(mutex);
+  while (!ready) changed.wait(lock);
+}
+
+}  // namespace
+
+MC_TEST(BroadcastWakesBoth) {
+  std::thread one(WaitForReady), two(WaitForReady);
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    ready = true;
+    changed.notify_all();
+  }
+  one.join();
+  two.join();
+}
+
+MC_TEST(SignalWakesOne) {
+  std::thread one(WaitForReady), two(WaitForReady);
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    ready = true;
+    changed.notify_one();
+  }
+  one.join();
+  two.join();
+}
+
+// The flag is set and the signal sent between the waiter's test and its wait.
+MC_TEST(LostWakeUp) {
+  static std::atomic<bool> flag{false};
+  std::thread waiter([] {
+    std::unique_lock<std::mutex> lock(mutex);
+    if (!flag) changed.wait(lock);
+  });
+  flag = true;
+  changed.notify_one();
+  waiter.join();
+}
+
+MC_TEST(TimedWait) {
+  std::thread setter([] {
+    std::lock_guard<std::mutex> lock(mutex);
+    ready = true;
+    changed.notify_one();
+  });
+  {
+    std::unique_lock<std::mutex> lock(mutex);
+    const auto before = std::chrono::steady_clock::now();
+    if (!ready && changed.wait_for(lock, std::chrono::seconds(1)) == std::cv_status::timeout) {
+      mc_assert(std::chrono::steady_clock::now() - before >= std::chrono::seconds(1));
+    }
+  }
+  setter.join();
+}
+
+MC_TEST(TimedWaitTimesOut) {
+  std::thread setter([] {
+    std::lock_guard<std::mutex> lock(mutex);
+    ready = true;
+    changed.notify_one();
+  });
+  bool in_time = false;
+  {
+    std::unique_lock<std::mutex> lock(mutex);
+    in_time = changed.wait_for(lock, std::chrono::hours(1), [] { return ready; });
+  }
+  setter.join();
+  mc_assert(in_time);
+}
+
+// Waits again and again until it is true: a search of every number of time-outs would never end.
+MC_TEST(TimedWaitInALoop) {
+  std::thread setter([] {
+    std::lock_guard<std::mutex> lock(mutex);
+    ready = true;
+  });
+  {
+    std::unique_lock<std::mutex> lock(mutex);
+    while (!ready) changed.wait_for(lock, std::chrono::milliseconds(1));
+  }
+  setter.join();
+}
+
+// Two threads that wait for each other in loops on memory.
+MC_TEST(SpinForEachOther) {
+  static std::atomic<bool> here{false}, there{false};
+  std::thread other([] {
+    there = true;
+    while (!here) {
+    }
+  });
+  here = true;
+  while (!there) std::this_thread::yield();
+  other.join();
+}
+
+// The same, but each waits before it speaks.
+MC_TEST(SpinForEver) {
+  static std::atomic<bool> here{false}, there{false};
+  std::thread other([] {
+    while (!here) {
+    }
+    there = true;
+  });
+  while (!there) {
+  }
+  here = true;
+  other.join();
+}
+
+MC_TEST(SpinOnTryLock) {
+  static int value = 0;
+  const auto add = [] {
+    while (!mutex.try_lock()) mc_spin_hint();
+    ++value;
+    mutex.unlock();
+  };
+  std::thread other(add);
+  add();
+  other.join();
+  mc_assert(value == 2);
+}
+
+MC_TEST(SpinOnCompareExchange) {
+  static std::atomic<int> value{0};
+  const auto add = [] {
+    int old = value.load();
+    while (!value.compare_exchange_weak(old, old + 1)) {
+    }
+  };
+  std::thread one(add), two(add);
+  add();
+  one.join();
+  two.join();
+  mc_assert(value == 3);
+}
+
+// mc_deschedule and mc_make_runnable: enough for an event.
+MC_TEST(DescheduleUntilMadeRunnable) {
+  static std::atomic<int> waiter{-1};
+  static std::atomic<bool> done{false};
+  std::thread other([] {
+    mc_atomic_begin();
+    if (!done) {
+      waiter = mc_self();
+      mc_deschedule();
+    }
+    mc_atomic_end();
+    mc_assert(done);
+  });
+  mc_atomic_begin();
+  done = true;
+  if (waiter >= 0) mc_make_runnable(waiter);
+  mc_atomic_end();
+  other.join();
+}
+
+MC_MAIN();

@@ -1,0 +1,134 @@
+// Random programs: the optimal search visits exactly the traces that brute force finds, each once;
+// source sets and plain depth-first search find them all; suspending a search changes nothing.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "dpor/dfs.h"
+#include "dpor/source.h"
+#include "dpor/strategy_table.h"
+#include "tests/toy/brute_force.h"
+#include "tests/toy/explore.h"
+#include "tests/toy/generator.h"
+
+namespace mc::toy {
+namespace {
+
+constexpr uint64_t kMostInterleavings = 20000;
+
+uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
+  const char* text = getenv(name);
+  return text == nullptr ? otherwise : strtoull(text, nullptr, 10);
+}
+
+// MC_TEST_SEED and MC_TEST_PROGRAMS repeat or extend a run.
+uint64_t FirstSeed() { return FromEnvironment("MC_TEST_SEED", 1); }
+uint64_t ProgramCount(uint64_t otherwise) {
+  return FromEnvironment("MC_TEST_PROGRAMS", otherwise);
+}
+
+// Checks the programs of a range of seeds; the first failure is shrunk and reported.
+template <typename Check>
+void ForRandomPrograms(uint64_t programs, const Check& check) {
+  uint64_t checked = 0;
+  for (uint64_t seed = FirstSeed(); seed < FirstSeed() + programs; ++seed) {
+    auto failure = [&](const std::string& text) -> std::string {
+      Program program;
+      std::string error;
+      if (!Parse(text, &program, &error)) return "";
+      const Exploration expected = BruteForce(program, kMostInterleavings);
+      if (!expected.complete) return "";
+      ++checked;
+      return check(program, expected);
+    };
+    const Sketch sketch = Generate(seed);
+    Program program;
+    std::string error;
+    ASSERT_TRUE(Parse(sketch.Text(), &program, &error)) << "seed " << seed << ": " << error;
+    if (failure(sketch.Text()).empty()) continue;
+    const Sketch small =
+        Shrink(sketch, [&](const std::string& text) { return !failure(text).empty(); });
+    FAIL() << "seed " << seed << ": " << failure(small.Text()) << "\n  shrunk: " << small.Text()
+           << "\n  from:   " << sketch.Text();
+  }
+  EXPECT_GT(checked, programs / 2) << "too few programs were small enough";
+}
+
+TEST(RandomPrograms, OptimalSearchEqualsBruteForce) {
+  ForRandomPrograms(ProgramCount(4000), [](const Program& program, const Exploration& expected) {
+    return CheckOptimal(program, expected);
+  });
+}
+
+TEST(RandomPrograms, SourceSetsCoverAll) {
+  ForRandomPrograms(ProgramCount(4000), [](const Program& program, const Exploration& expected) {
+    for (const dpor::Policy policy : kPolicies) {
+      dpor::SourceSearch search(policy, 3);
+      const Exploration found = Explore(program, search, 20 * expected.traces.size() + 20);
+      const std::string name = "policy " + std::to_string(static_cast<int>(policy)) + ": ";
+      if (!search.error().empty()) return name + search.error();
+      if (!search.complete()) return name + "not complete";
+      if (found.traces.size() != expected.traces.size()) {
+        return name + "found " + std::to_string(found.traces.size()) + " traces of " +
+               std::to_string(expected.traces.size());
+      }
+      for (const auto& [hash, times] : found.traces) {
+        if (times > 1) return name + "a trace was completed twice";
+        if (!expected.traces.contains(hash)) return name + "a trace that does not exist";
+      }
+    }
+    return std::string();
+  });
+}
+
+TEST(RandomPrograms, DepthFirstSearchIsBruteForce) {
+  ForRandomPrograms(ProgramCount(1500), [](const Program& program, const Exploration& expected) {
+    dpor::DepthFirstSearch search;
+    const Exploration found = Explore(program, search, kMostInterleavings + 1);
+    if (!search.complete()) return "not complete: " + search.error();
+    if (found.executions != expected.executions) return std::string("wrong number of executions");
+    return found.traces == expected.traces ? std::string() : std::string("other traces");
+  });
+}
+
+// Two searches take turns in one engine: each is resumed before its next execution, which then
+// repeats nothing.
+TEST(RandomPrograms, SuspensionChangesNothing) {
+  ForRandomPrograms(ProgramCount(1500), [](const Program& program, const Exploration& expected) {
+    for (const char* name : {"odpor", "source", "dfs"}) {
+      Machine machine(program);
+      sched::Trace trace;
+      std::unique_ptr<dpor::Search> searches[2];
+      Exploration found[2];
+      bool running[2] = {true, true};
+      dpor::SearchOptions options;
+      for (int k = 0; k < 2; ++k) {
+        options.policy = k == 0 ? dpor::Policy::kStay : dpor::Policy::kHighest;
+        searches[k] = dpor::MakeSearch(name, options);
+      }
+      while (running[0] || running[1]) {
+        for (int k = 0; k < 2; ++k) {
+          if (!running[k]) continue;
+          searches[k]->Resume();
+          running[k] = RunOne(machine, *searches[k], trace, false);
+          if (running[k]) found[k].Add(machine, trace);
+        }
+      }
+      for (int k = 0; k < 2; ++k) {
+        if (!searches[k]->complete()) return name + (": not complete: " + searches[k]->error());
+        if (found[k].traces.size() != expected.traces.size()) {
+          return name + std::string(": traces are missing");
+        }
+        if (std::string(name) == "odpor" && found[k].executions != expected.traces.size()) {
+          return std::string("odpor: not optimal");
+        }
+      }
+    }
+    return std::string();
+  });
+}
+
+}  // namespace
+}  // namespace mc::toy
