@@ -58,6 +58,7 @@ struct Bug {
   std::vector<uint64_t> stack;  // innermost first; without pc itself if it repeats it
   std::vector<ScheduleStep> steps;
   std::vector<std::string> threads;  // names in slot order
+  std::string shared_sites;          // see Schedule
   uint64_t preemptions = 0;
   uint64_t executions = 0;           // of its job, that had run
   std::string pps;                   // of its job

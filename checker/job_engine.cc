@@ -160,7 +160,9 @@ bool JobEngine::ShouldSuspend(const Job& job) const {
   if (job.progress.executions + job.progress.blocked < kExecutionsBeforeSuspension) return false;
   if (job.progress.estimate <= 0) return false;
   const double remaining = absl::ToDoubleSeconds(deadline_ - now_());
-  return job.SecondsLeft() > kSuspensionFactor * remaining && BestFresh(&job) != nullptr;
+  if (job.SecondsLeft() <= kSuspensionFactor * remaining) return false;
+  const Job* instead = BestFresh(&job);
+  return instead != nullptr && UrgencyOf(*instead) != Urgency::kNone;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -275,15 +277,17 @@ Job* JobEngine::BestSuspended() const {
 
 Job* JobEngine::PickNext() {
   if (saturated()) return nullptr;
+  // As long as some PP is unexplored, hunt for bugs; then verify. Suspended jobs may be in the way of
+  // that: they are next. Combinations of PPs that have all been explored come last: there are
+  // exponentially many, and the verify job replaces them.
   Job* fresh = BestFresh(nullptr);
-  // As long as some PP is unexplored, hunt for bugs; then verify. What neither can start, because a
-  // suspended job is in the way, waits for that job.
   if (fresh != nullptr && UrgencyOf(*fresh) != Urgency::kNone) return fresh;
   if (options_.iterative) {
     Job* verify = VerifyJob();
     if (verify != nullptr && MayStart(*verify, nullptr)) return verify;
   }
-  return fresh != nullptr ? fresh : BestSuspended();
+  Job* suspended = BestSuspended();
+  return suspended != nullptr ? suspended : fresh;
 }
 
 // The job with everything found so far; nullptr if there can be none.

@@ -94,7 +94,6 @@ absl::Status SetTime(Options& options, const std::string& value) {
       options.time <= absl::ZeroDuration()) {
     return Bad(absl::StrCat("--time=", value, " is no time: write 30s, 10m or 2h"));
   }
-  options.time_text = value;
   return absl::OkStatus();
 }
 
@@ -104,6 +103,24 @@ absl::Status SetExecutions(Options& options, const std::string& value) {
     return Bad(absl::StrCat("--executions=", value, ": it must be a number above 0"));
   }
   options.executions = *number;
+  return absl::OkStatus();
+}
+
+absl::Status SetMemory(Options& options, const std::string& value) {
+  std::string_view number = value;
+  int shift = 0;
+  if (!number.empty()) {
+    const size_t unit = std::string_view("KMGT").find(number.back());
+    if (unit != std::string_view::npos) {
+      shift = 10 * (static_cast<int>(unit) + 1);
+      number.remove_suffix(1);
+    }
+  }
+  const auto size = ParseNumber<uint32_t>(number);
+  if (!size || *size == 0) {
+    return Bad(absl::StrCat("--memory=", value, " is no size: write 512M or 2G"));
+  }
+  options.memory = uint64_t{*size} << shift;
   return absl::OkStatus();
 }
 
@@ -192,6 +209,10 @@ std::vector<OptionEntry> MakeTable() {
       Flag("list", "list the registered tests", &Options::list),
       Action("time", "T", "budget: 30s, 10m, 2h (default 1h)", SetTime),
       Action("executions", "N", "budget in executions, of each test", SetExecutions),
+      Action("memory", "SIZE",
+             "what the searches may use, as in 512M or 2G (default: half of the\n"
+             "machine's memory); beyond it suspended searches are given up",
+             SetMemory),
       Action("jobs", "N", "worker processes (1 in this version)", SetJobs),
       Setting("seed", "N", "for random choices and for the program's random numbers"),
       Setting("race", "R",
@@ -236,7 +257,6 @@ std::vector<OptionEntry> MakeTable() {
       NotAvailable("check-certificate", "FILE"),
       NotAvailable("checkpoint", "DIR"),
       NotAvailable("resume", ""),
-      NotAvailable("memory", "SIZE"),
       NotAvailable("fair", ""),
       NotAvailable("race-only", ""),
   };

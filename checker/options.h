@@ -39,7 +39,7 @@ struct Options {
   FailOnRace fail_on_race = FailOnRace::kConfirmed;
   bool keep_going = false;
   absl::Duration time = absl::Hours(1);
-  std::string time_text = "1h";
+  uint64_t memory = 0;          // bytes a worker may use; 0: half of the machine's
   std::optional<uint64_t> executions;
   bool require_complete = false;
 

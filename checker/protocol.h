@@ -19,6 +19,7 @@
 //       race=limited-hb|hb heap=thread|recycle|fresh exit=wait|immediate overruns=0|1 spurious=0|1
 //       max_steps= output=0|1 (let the program's output through) disabled=REFINEMENT;...
 //       schedule=STEP;STEP;... (strategy=replay) narrate=0|1 tree=0|1 (stream explored executions)
+//       sites=0xPC;... (what `all` preempts before, as a restart told; for strategy=replay)
 //       threads=NAME;... (thread names in slot order, see ThreadName)
 //       final_states=0|1 mutate=NAME (test builds)
 //   run id= executions= milliseconds= stop_on_bug=0|1     as far as the limits allow; then paused or complete
@@ -37,7 +38,7 @@
 //   execution id= steps=STEP;... outcome=ok|bug|blocked    only with tree=1
 //   step id= position= thread= name= what= pc= object= accesses=CELL,SIZE,MODE,PC;... clock=  only with narrate=1
 //   log thread= position= text=                            mc_log, only with narrate=1
-//   restart id= reason=        the job's counts start again (a new shared access under `all`, a barrier
+//   restart id= reason= sites=0xPC;...     the job's counts start again (a new shared access under `all`, a barrier
 //                              with more users than it counts); bugs and candidates stay
 //   final id= hash= outcome=   only with final_states=1: each distinct final state once
 //   diverged id= step= expected= found= message=

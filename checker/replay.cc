@@ -20,6 +20,7 @@ namespace mc::checker {
 namespace {
 
 constexpr uint64_t kReplayJob = 1;
+constexpr absl::Duration kPatience = absl::Minutes(3);
 
 void Print(const std::string& text) {
   fwrite(text.data(), 1, text.size(), stdout);
@@ -167,17 +168,21 @@ Replay::Outcome Replay::Execute() {
     absl::StrAppend(&threads, threads.empty() ? "" : ";", name);
   }
   job.Set("threads", threads);
+  job.Set("sites", schedule_.shared_sites);
   harness_->Send(job);
   Message run("run");
-  run.Set("id", kReplayJob).Set("executions", uint64_t{1}).Set("milliseconds", uint64_t{1} << 40);
+  // The search of one schedule ends by itself; until then there is no limit.
+  run.Set("id", kReplayJob).Set("executions", uint64_t{0}).Set("milliseconds", uint64_t{1} << 40);
   run.Set("stop_on_bug", uint64_t{0});
   harness_->Send(run);
   Outcome outcome = Outcome::kNoFailure;
+  const absl::Duration patience = options_.gdb ? absl::InfiniteDuration() : kPatience;
   for (;;) {
-    const HarnessProcess::Event event = harness_->Receive(absl::Seconds(1));
+    const HarnessProcess::Event event = harness_->Receive(patience);
     switch (event.kind) {
       case HarnessProcess::EventKind::kTimeout:
-        break;
+        error_ = "the harness has said nothing for minutes";
+        return Outcome::kError;
       case HarnessProcess::EventKind::kMessage:
         if (OnMessage(event.message, &outcome)) return outcome;
         break;
@@ -286,6 +291,8 @@ void Replay::OnFailure(Bug* bug) {
   bug->schedule_file = options_.replay;
   const std::string command = absl::StrCat("mc --replay=", ShellQuoted(options_.replay), " ",
                                            ShellQuoted(options_.harness));
+  // The steps have just been told one by one.
+  bug->steps.clear();
   Print(FormatBug(*bug, findings_->bugs().size(), command, symbolizer_.get(), palette_));
 }
 
@@ -299,22 +306,24 @@ void Replay::OnLoss(const HarnessProcess::Event& event) {
   bug.pps = schedule_.preemption_points;
   bug.steps = RecoverSteps(harness_->shared());
   bug.threads = schedule_.threads;
+  bug.shared_sites = schedule_.shared_sites;
   OnFailure(findings_->AddBug(std::move(bug)));
 }
 
 Replay::Outcome Replay::Diverged(const Message& message) {
   const uint64_t step = message.Number("step");
-  std::string what = absl::StrCat("the schedule diverged at step ", step);
+  std::string what = absl::StrCat("schedule '", options_.replay, "' diverged at step ", step);
   if (step < schedule_.steps.size()) {
     const ScheduleStep& expected = schedule_.steps[step];
-    absl::StrAppend(&what, " (T", expected.thread, " ", expected.what,
-                    expected.place.empty() ? "" : " at ", expected.place, ")");
+    absl::StrAppend(&what, ", line ", expected.line, ": T", expected.thread);
+    if (!expected.what.empty()) absl::StrAppend(&what, " ", expected.what);
+    if (!expected.place.empty()) absl::StrAppend(&what, " at ", expected.place);
   }
-  if (message.Has("expected") || message.Has("found")) {
-    absl::StrAppend(&what, ": expected ", View(message.Text("expected")), ", found ",
+  if (message.Has("expected")) {
+    absl::StrAppend(&what, "; expected ", View(message.Text("expected")), ", found ",
                     View(message.Text("found")));
   }
-  if (message.Has("message")) absl::StrAppend(&what, ": ", View(message.Text("message")));
+  if (message.Has("message")) absl::StrAppend(&what, "; ", View(message.Text("message")));
   error_ = what;
   return Outcome::kDiverged;
 }
@@ -370,7 +379,7 @@ int Replay::Finish(Outcome outcome) {
   const std::string first_line = error_.substr(0, error_.find('\n'));
   switch (outcome) {
     case Outcome::kReproduced: {
-      const Bug& bug = *findings_->bugs().front();
+      const Bug& bug = MainBug(*findings_);
       Print(absl::StrCat("mc: ", palette_.Red("BUG"), " reproduced: ",
                          View(sched::NameOf(bug.kind)), " at ", PlaceOf(bug, symbolizer).Where(),
                          "; ", steps, "\n"));
@@ -378,7 +387,8 @@ int Replay::Finish(Outcome outcome) {
     }
     case Outcome::kNoFailure:
       Print(absl::StrCat("mc: ", palette_.Bold("NO BUG FOUND"),
-                         " as the schedule ran without the failure; ", steps, "\n"));
+                         options_.gdb ? " in what ran under gdb; "
+                                      : " as the schedule ran without the failure; ", steps, "\n"));
       return 0;
     case Outcome::kInterrupted:
       Print("mc: NO BUG FOUND until interrupted; " + steps + "\n");

@@ -19,6 +19,9 @@ namespace {
 using racedet::CandidateStatus;
 
 constexpr size_t kMostSwitchesShown = 60;
+// Lines of one table without --verbose.
+constexpr size_t kMostRows = 12;
+constexpr size_t kLongestSetText = 60;
 
 std::string Indented(const std::string& text, absl::string_view indent) {
   std::string out;
@@ -79,7 +82,27 @@ std::string Headline(const Bug& bug, Symbolizer* symbolizer) {
   return absl::StrCat(View(sched::NameOf(bug.kind)), " at ", PlaceOf(bug, symbolizer).Where());
 }
 
-std::string SetText(const PpSet& pps) { return pps.empty() ? "{}" : pps.Text(); }
+// Of a large set, the classes and how many access PPs there are.
+std::string SetText(const PpSet& pps, bool verbose) {
+  if (pps.empty()) return "{}";
+  const std::string text = pps.Text();
+  if (verbose || text.size() <= kLongestSetText) return text;
+  return absl::StrCat(pps.classes() == 0 ? "" : PpSet(pps.classes()).Text() + ",",
+                      Count(pps.accesses().size(), "access point"));
+}
+
+// The rows that fit, and how many are left out.
+std::string Table(absl::string_view title, const std::vector<std::string>& rows, bool verbose) {
+  if (rows.empty()) return "";
+  std::string out = absl::StrCat(title, ":\n");
+  const size_t shown = verbose ? rows.size() : std::min(rows.size(), kMostRows);
+  for (size_t i = 0; i < shown; ++i) absl::StrAppend(&out, "  ", rows[i], "\n");
+  if (shown < rows.size()) {
+    absl::StrAppend(&out, "  ... and ", rows.size() - shown, " more (--verbose shows them)\n");
+  }
+  return out;
+}
+
 
 std::string FormatCounts(const JobProgress& total, size_t jobs, double seconds) {
   std::string text = Count(total.executions, "execution");
@@ -122,6 +145,7 @@ std::string WhyNotVerified(const TestResult& result) {
     default:
       break;
   }
+  if (!result.bound.empty()) return absl::StrCat("within the bound: ", result.bound);
   if (!result.missing.empty()) {
     return absl::StrCat(
         "with these preemption points; not among them, so not verified: ",
@@ -138,7 +162,7 @@ std::string VerdictText(const TestResult& result, Symbolizer* symbolizer) {
   switch (result.verdict()) {
     case Verdict::kBug: {
       const auto& bugs = result.findings->bugs();
-      std::string text = absl::StrCat("BUG ", Headline(*bugs.front(), symbolizer));
+      std::string text = absl::StrCat("BUG ", Headline(MainBug(*result.findings), symbolizer));
       if (bugs.size() > 1) absl::StrAppend(&text, " and ", bugs.size() - 1, " more");
       if (result.end == SearchEnd::kInterrupted) absl::StrAppend(&text, "; interrupted");
       return absl::StrCat(text, "; ", counts);
@@ -147,7 +171,7 @@ std::string VerdictText(const TestResult& result, Symbolizer* symbolizer) {
       std::string scope;
       // One strategy alone verifies what its preemption points can show, and no more.
       if (!result.iterative && !result.jobs.front().pps.Includes(PpSet(sched::kPpSync))) {
-        scope = absl::StrCat(" under the preemption points ", SetText(result.jobs.front().pps));
+        scope = absl::StrCat(" under the preemption points ", SetText(result.jobs.front().pps, true));
       }
       return absl::StrCat("VERIFIED", scope, " after ", counts);
     }
@@ -168,18 +192,20 @@ std::string Painted(const std::string& text, Verdict verdict, const Palette& pal
   return palette.Red(words) + rest;
 }
 
-std::string FormatJobs(const TestResult& result) {
-  std::string out = "Jobs:\n";
-  size_t never = 0;
+std::string FormatJobs(const TestResult& result, bool verbose) {
+  std::vector<std::string> rows;
   for (const Job& job : result.jobs) {
-    if (!job.started) {
-      ++never;
-      continue;
-    }
-    absl::StrAppend(&out, absl::StrFormat("  %3d  %-40s %s\n", job.id, SetText(job.pps),
-                                          FormatJobProgress(job)));
+    if (!job.started) continue;
+    rows.push_back(absl::StrFormat("%3d  %-24s %s", job.id, SetText(job.pps, verbose),
+                                   FormatJobProgress(job)));
   }
-  if (never > 0) absl::StrAppend(&out, "       ", Count(never, "further set"), " not run\n");
+  // The last ones say most: the search ended there.
+  const size_t hidden = verbose || rows.size() <= kMostRows ? 0 : rows.size() - kMostRows;
+  rows.erase(rows.begin(), rows.begin() + static_cast<ptrdiff_t>(hidden));
+  std::string out = Table("Jobs (preemption points, executions)", rows, verbose);
+  if (hidden > 0) absl::StrAppend(&out, "  ... and ", hidden, " before (--verbose shows them)\n");
+  const size_t never = result.jobs.size() - StartedJobs(result);
+  if (never > 0) absl::StrAppend(&out, "  ", Count(never, "further set"), " not needed or not run\n");
   return out;
 }
 
@@ -205,12 +231,17 @@ std::string FormatRaces(const TestResult& result, bool verbose, Symbolizer* symb
     line.data_race |= race->data_race;
     line.object = race->object;
   }
-  std::string out;
-  if (!lines.empty()) out = "Candidates:\n";
+  std::vector<std::string> data_races, others;
   for (const auto& [sides, line] : lines) {
-    absl::StrAppend(&out, "  ", View(NameOf(line.status)), line.data_race ? " data race: " : ": ",
-                    sides.first, ", ", sides.second,
-                    line.object.empty() ? "" : absl::StrCat(" (", line.object, ")"), "\n");
+    (line.data_race ? data_races : others)
+        .push_back(absl::StrCat(View(NameOf(line.status)), line.data_race ? " data race: " : ": ",
+                                sides.first, ", ", sides.second,
+                                line.object.empty() ? "" : absl::StrCat(" (", line.object, ")")));
+  }
+  if (verbose) data_races.insert(data_races.end(), others.begin(), others.end());
+  std::string out = Table(verbose ? "Candidates" : "Data races", data_races, verbose);
+  if (!verbose && !others.empty()) {
+    absl::StrAppend(&out, Count(others.size(), "other candidate"), " (--verbose shows them)\n");
   }
   const uint64_t discarded = result.findings->malloc_recycle_discarded();
   if (discarded + promoted > 0) {
@@ -221,13 +252,13 @@ std::string FormatRaces(const TestResult& result, bool verbose, Symbolizer* symb
   return out;
 }
 
-std::string FormatUntested(const TestResult& result) {
+std::string FormatUntested(const TestResult& result, bool verbose) {
   std::set<std::string> lines;
   for (const CandidateView& candidate : result.untested) {
-    lines.insert(absl::StrCat("  ", candidate.earlier_pp, ", ", candidate.later_pp, "\n"));
+    lines.insert(absl::StrCat(candidate.earlier_pp, ", ", candidate.later_pp));
   }
-  if (lines.empty()) return "";
-  return absl::StrCat("Candidates never tested to the end:\n", absl::StrJoin(lines, ""));
+  return Table("Candidates never tested to the end",
+               std::vector<std::string>(lines.begin(), lines.end()), verbose);
 }
 
 }  // namespace
@@ -299,6 +330,13 @@ const SourceLocation& PlaceOf(const Bug& bug, Symbolizer* symbolizer) {
   return symbolizer->Locate(bug.pc != 0 ? bug.pc : last);
 }
 
+const Bug& MainBug(const Findings& findings) {
+  for (const auto& bug : findings.bugs()) {
+    if (!bug->IsDataRace()) return *bug;
+  }
+  return *findings.bugs().front();
+}
+
 std::string ThreadLabel(uint32_t slot, const std::vector<std::string>& names) {
   if (slot >= names.size()) return absl::StrCat("T", slot);
   return absl::StrCat("T", slot, " (", names[slot] == "0" ? "main" : names[slot], ")");
@@ -350,8 +388,10 @@ std::string FormatBug(const Bug& bug, size_t number, const std::string& replay_c
                     Count(bug.preemptions, "preemption"), "), each thread from:\n",
                     FormatInterleaving(bug, symbolizer));
   }
-  absl::StrAppend(&out, "  found with preemption points ", bug.pps, " after ",
-                  Count(bug.executions, "execution"), "\n");
+  if (bug.executions > 0) {
+    absl::StrAppend(&out, "  found with preemption points ", bug.pps, " in execution ",
+                    bug.executions, "\n");
+  }
   if (!bug.schedule_file.empty()) {
     absl::StrAppend(&out, "  schedule: ", bug.schedule_file, "\n  replay: ", replay_command, "\n");
   } else if (!bug.schedule_problem.empty()) {
@@ -362,11 +402,11 @@ std::string FormatBug(const Bug& bug, size_t number, const std::string& replay_c
 
 std::string FormatSummary(const TestResult& result, bool verbose, Symbolizer* symbolizer,
                           const Palette&) {
-  std::string out = FormatJobs(result);
+  std::string out = FormatJobs(result, verbose);
   if (result.findings != nullptr) {
     absl::StrAppend(&out, FormatRaces(result, verbose, symbolizer));
   }
-  absl::StrAppend(&out, FormatUntested(result));
+  absl::StrAppend(&out, FormatUntested(result, verbose));
   return out;
 }
 

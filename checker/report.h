@@ -26,6 +26,7 @@ struct TestResult {
   SearchEnd end = SearchEnd::kComplete;
   bool saturated = false;
   bool iterative = true;
+  std::string bound;                      // of the strategy, "" for none
   std::set<std::string> missing;          // single strategy: PPs of candidates its set lacks
   std::vector<CandidateView> untested;
   std::string error;                      // "" for none
@@ -42,8 +43,6 @@ struct RunReport {
   uint64_t seed = 0;
   double seconds = 0;
   uint64_t max_rss_kb = 0;
-  std::string time_budget;       // as text
-  uint64_t execution_budget = 0; // 0: none
 
   // The worst of the tests' verdicts; an error after a bug is still a bug.
   Verdict verdict() const;
@@ -54,6 +53,9 @@ struct RunReport {
 // Where a bug shows in the source: the first of its place and its callers that is a line of the
 // program, else one of a library.
 const SourceLocation& PlaceOf(const Bug& bug, Symbolizer* symbolizer);
+
+// The bug to name first: a data race is often only the way to what it leads to. There must be one.
+const Bug& MainBug(const Findings& findings);
 
 // Colours of a terminal, or nothing.
 class Palette {

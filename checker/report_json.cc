@@ -48,14 +48,14 @@ Json Finite(double value) {
   return std::isfinite(value) && value >= 0 ? Json(value) : Json(nullptr);
 }
 
-Json JobJson(const Job& job) {
+Json JobJson(const Job& job, const std::string& bound) {
   const double executions = static_cast<double>(job.progress.executions);
   Json json;
   json["pps"] = job.pps.Names();
   json["executions"] = job.progress.executions;
   json["executions_blocked"] = job.progress.blocked;
   json["complete"] = job.complete();
-  json["bound"] = nullptr;
+  json["bound"] = bound.empty() ? Json(nullptr) : Json(bound);
   json["estimated_total"] =
       job.complete() ? Json(executions)
                      : job.progress.estimate > 0 ? Finite(job.progress.estimate) : Json(nullptr);
@@ -67,7 +67,7 @@ Json JobJson(const Job& job) {
 void AddResult(const TestResult& result, Symbolizer* symbolizer, Json* json) {
   Json& out = *json;
   for (const Job& job : result.jobs) {
-    if (job.started) out["jobs"].push_back(JobJson(job));
+    if (job.started) out["jobs"].push_back(JobJson(job, result.bound));
   }
   if (result.findings == nullptr) return;
   for (const auto& race : result.findings->races()) {

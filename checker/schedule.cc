@@ -172,6 +172,10 @@ class Parser {
       return schedule_.threads.size() > sched::kMaxThreads ? Bad("too many threads")
                                                            : absl::OkStatus();
     }
+    if (name == "shared-sites") {
+      schedule_.shared_sites = *value;
+      return absl::OkStatus();
+    }
     if (!seen_.emplace(name, number_).second) {
       return Bad(absl::StrCat("'", View(name), "' was already given in line ",
                               seen_[std::string(name)]));
@@ -218,6 +222,7 @@ class Parser {
     if (!thread) return Bad("expected a step: 'T<number> <choices or ->', or 'end'");
     ScheduleStep step;
     step.thread = *thread;
+    step.line = number_;
     const size_t limit = schedule_.threads.empty() ? sched::kMaxThreads : schedule_.threads.size();
     if (step.thread >= limit) {
       return Bad(absl::StrCat("there is no thread T", step.thread, ": the threads are T0 to T",
@@ -311,6 +316,9 @@ std::string FormatSchedule(const Schedule& schedule) {
   for (std::string_view name : SearchSettings::Names()) {
     const std::string value = schedule.settings.Get(name);
     if (!value.empty()) absl::StrAppend(&text, View(name), ": ", Escaped(value), "\n");
+  }
+  if (!schedule.shared_sites.empty()) {
+    absl::StrAppend(&text, "shared-sites: ", Escaped(schedule.shared_sites), "\n");
   }
   for (const std::string& thread : schedule.threads) {
     absl::StrAppend(&text, "thread: ", Escaped(thread), "\n");

@@ -37,6 +37,7 @@ struct ScheduleStep {
   uint64_t pc = 0;    // where the thread was; 0 if unknown
   std::string what;   // what it was about to do
   std::string place;  // file:line of pc
+  int line = 0;       // of the schedule file it was read from
 
   // Only what counts for running it.
   bool SameDecision(const ScheduleStep& other) const {
@@ -56,6 +57,7 @@ struct Schedule {
   std::string preemption_points = "all";
   SearchSettings settings;
   std::vector<std::string> threads;
+  std::string shared_sites;  // code addresses that `all` preempts before, found while searching
   std::vector<ScheduleStep> steps;
 };
 

@@ -82,7 +82,6 @@ int Session::Run() {
   CatchInterruptions();
   report_.harness = options_.harness;
   report_.seed = options_.settings.seed;
-  report_.time_budget = options_.time_text;
   std::vector<std::string> tests;
   absl::Status status = StartHarness();
   if (status.ok() && options_.list) return ListTests();
@@ -178,6 +177,7 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
   worker.settings = options_.settings;
   worker.test = test;
   worker.stream_executions = !options_.visualize.empty();
+  worker.memory = options_.memory;
   worker.final_states = !options_.final_states.empty();
   WorkerRunner runner(worker, harness_.get(), result.findings.get(), symbolizer_.get());
   runner.set_on_bug([&](Bug* bug) { OnBug(bug, test, result.findings->bugs().size()); });
@@ -191,6 +191,9 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
   if (result.iterative && options_.settings.strategy == "random") {
     engine_options.executions_per_job = kRandomExecutionsPerJob;
   }
+  // A sample of the executions says nothing about the others.
+  if (options_.settings.strategy == "random") engine_options.bound = "a random sample";
+  result.bound = engine_options.bound;
   JobEngine engine(engine_options, &runner, absl::Now);
   engine.set_on_progress([&](const Job& job) {
     display_.Show(engine, job, result.findings->bugs().size());
@@ -231,6 +234,7 @@ void Session::OnBug(Bug* bug, const std::string& test, size_t number) {
   schedule.preemption_points = bug->pps;
   schedule.settings = options_.settings;
   schedule.threads = bug->threads;
+  schedule.shared_sites = bug->shared_sites;
   schedule.steps = bug->steps;
   std::string name = std::filesystem::path(options_.harness).filename().string();
   if (!test.empty()) absl::StrAppend(&name, "-", test);

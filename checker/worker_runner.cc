@@ -88,6 +88,7 @@ bool WorkerRunner::Define(int job, const PpSet& pps) {
   }
   Message message = JobMessage(static_cast<uint64_t>(job), pps, std::move(ranges), options_.test,
                                options_.settings);
+  if (options_.memory != 0) message.Set("memory", options_.memory);
   message.Set("tree", uint64_t{options_.stream_executions});
   message.Set("final_states", uint64_t{options_.final_states});
   harness_->Send(message);
@@ -106,6 +107,7 @@ SliceResult WorkerRunner::Run(int job, const PpSet& pps, const SliceLimits& limi
   pps_ = pps.Text();
   if (!defined_.contains(job)) {
     progress_ = JobProgress();
+    shared_sites_.erase(job);
     if (!Define(job, pps)) return {SliceEnd::kFailed, false};
   }
   Message run("run");
@@ -138,9 +140,9 @@ void WorkerRunner::Drop(int job) {
 }
 
 bool WorkerRunner::MemoryIsShort() {
-  static const uint64_t memory_kb = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-                                    static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) / 1024;
-  return harness_->SampleWorkerRss() > memory_kb / 2;
+  static const uint64_t half = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                               static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) / 2;
+  return harness_->SampleWorkerRss() * 1024 > (options_.memory != 0 ? options_.memory : half);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -167,6 +169,7 @@ std::optional<SliceResult> WorkerRunner::OnMessage(const Message& message, JobEv
     OnBugMessage(message, events);
   } else if (type == "restart") {
     progress_ = JobProgress();
+    shared_sites_[job_] = message.Text("sites");
     std::erase_if(executions_, [this](const auto& e) { return e.job == job_; });
     events.OnRestart();
   } else if (type == "execution") {
@@ -205,6 +208,8 @@ void WorkerRunner::OnRaceMessage(const Message& message, JobEvents& events) {
   const Race& race = findings_->AddRace(message, pps_, &bug);
   if (bug != nullptr) {
     if (bug->threads.empty()) bug->threads = threads_;
+    bug->shared_sites = shared_sites_[job_];
+    if (bug->executions == 0) bug->executions = harness_->shared().executions;
     if (on_bug_) on_bug_(bug);
   }
   events.OnCandidate(findings_->ViewOf(race));
@@ -212,6 +217,7 @@ void WorkerRunner::OnRaceMessage(const Message& message, JobEvents& events) {
 
 void WorkerRunner::OnBugMessage(const Message& message, JobEvents& events) {
   Bug* bug = findings_->AddBug(message, pps_);
+  if (bug != nullptr) bug->shared_sites = shared_sites_[job_];
   if (bug != nullptr && on_bug_) on_bug_(bug);
   events.OnBug();
 }
@@ -266,6 +272,7 @@ void WorkerRunner::ReportLost(sched::BugKind kind, std::string message, std::str
   bug.details = std::move(details);
   bug.steps = RecoverSteps(harness_->shared());
   bug.threads = threads_;
+  bug.shared_sites = shared_sites_[job_];
   bug.executions = progress_.executions;
   bug.pps = pps_;
   if (!bug.steps.empty()) bug.thread = static_cast<int>(bug.steps.back().thread);

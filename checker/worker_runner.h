@@ -23,10 +23,11 @@
 namespace mc::checker {
 
 struct WorkerOptions {
-  SearchSettings settings;
-  std::string test;           // "" for the program's main
+  SearchSettings settings = {};
+  std::string test = {};      // "" for the program's main
   bool stream_executions = false;
   bool final_states = false;
+  uint64_t memory = 0;        // bytes a worker may use; 0: half of the machine's
 };
 
 // One explored execution, as streamed.
@@ -79,6 +80,7 @@ class WorkerRunner final : public JobRunner {
   int job_ = 0;            // that runs
   std::string pps_;        // its set
   JobProgress progress_;   // last heard of it
+  std::map<int, std::string> shared_sites_;  // by job, as its last restart told
   std::vector<std::string> threads_;  // names in slot order, last heard
   absl::Status failure_;
   std::vector<ExploredExecution> executions_;

@@ -1,9 +1,9 @@
 // CellTable: who touched each cell last, on the current path (spec optimal-dpor 3.2).
 //
 // Memory is kept in words of 8 bytes, each divided into the parts that accesses have told apart so
-// far; every other cell is a word of its own. A part is a *cell* with a dense number. For each cell:
-// the last write, and since then the reads and the additions (the latest of each thread). Lists are
-// persistent: an older state is restored by putting back three numbers.
+// far; every other cell is a word of its own. A part is a *cell* with a dense number. For each
+// cell: the last write, and since then the reads and the additions (the latest of each thread).
+// Lists are persistent: an older state is restored by putting back three numbers.
 //
 // Dividing a part gives a new cell that older undo entries do not know: `divided()` then tells the
 // owner to rebuild the table from the path's footprints. That happens at most once per boundary.

@@ -1,9 +1,9 @@
 // ClockArray: the vector clocks of the events of one path, in one array indexed by position
 // (spec optimal-dpor 1.6, 3.2).
 //
-// Entry t of the clock of event j is the number of events of thread t that happen before j or are j.
-// Entries are 16 bits wide until a thread reaches 65,535 events, then all become 32 bits wide; the
-// width (number of thread slots) is a multiple of 8 and grows with the threads. Neither ever
+// Entry t of the clock of event j is the number of events of thread t that happen before j or are
+// j. Entries are 16 bits wide until a thread reaches 65,535 events, then all become 32 bits wide;
+// the width (number of thread slots) is a multiple of 8 and grows with the threads. Neither ever
 // overflows silently.
 #ifndef MC_DPOR_CLOCK_ARRAY_H_
 #define MC_DPOR_CLOCK_ARRAY_H_

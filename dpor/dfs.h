@@ -23,10 +23,10 @@ class DepthFirstSearch final : public Search {
  private:
   // One point of the current execution where there was something to decide.
   struct Decision {
-    uint32_t event;       // position of the event that it belongs to
-    uint32_t count;       // alternatives
-    uint32_t chosen;      // number of the current one
-    uint32_t options;     // of a thread: options_[options, options + count) are the enabled threads
+    uint32_t event;    // position of the event that it belongs to
+    uint32_t count;    // alternatives
+    uint32_t chosen;   // number of the current one
+    uint32_t options;  // of a thread: options_[options, options + count) are the enabled threads
     bool is_thread;
   };
 

@@ -99,9 +99,8 @@ const ObjectEntry* EventModel::LastLedger(Cell object) {
   }
   After();
   for (size_t k = after_count_; k-- > 0;) {
-    auto at = std::partition_point(first_after, entries.end(), [&](const ObjectEntry& e) {
-      return e.position < after_[k];
-    });
+    auto at = std::partition_point(first_after, entries.end(),
+                                   [&](const ObjectEntry& e) { return e.position < after_[k]; });
     if (at != entries.end() && at->position == after_[k] && at->has_ledger) return &*at;
   }
   while (first_after != entries.begin()) {
@@ -214,8 +213,7 @@ bool EventModel::SpinWoken(ThreadId thread, uint32_t previous,
     while (k > 0 && !touches(own[k - 1], sched::kRead)) --k;
     const uint32_t read = k == 0 ? own[0] : own[k - 1];
     for (uint32_t w = read + 1; w < end_; ++w) {
-      if (path_.thread(w) != thread && Contains(w) &&
-          touches(w, sched::kWrite | sched::kAdd)) {
+      if (path_.thread(w) != thread && Contains(w) && touches(w, sched::kWrite | sched::kAdd)) {
         return true;
       }
     }
@@ -224,8 +222,7 @@ bool EventModel::SpinWoken(ThreadId thread, uint32_t previous,
 }
 
 bool EventModel::Enabled(const Operation& operation, ThreadId thread, uint32_t previous,
-                         std::span<const sched::CellRange> spin_cells,
-                         const sched::Trace& trace) {
+                         std::span<const sched::CellRange> spin_cells, const sched::Trace& trace) {
   switch (operation.kind) {
     case OperationKind::kNone:
     case OperationKind::kTimedWaiter:

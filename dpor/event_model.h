@@ -41,8 +41,8 @@ class EventModel {
     after_valid_ = false;
   }
 
-  // What `thread`, whose recorded next operation (at position j, or at the end) is `operation`, does
-  // first in S: a waiter that nobody has woken there has only its time-out.
+  // What `thread`, whose recorded next operation (at position j, or at the end) is `operation`,
+  // does first in S: a waiter that nobody has woken there has only its time-out.
   sched::Operation OperationIn(const sched::Operation& operation, sched::ThreadId thread,
                                uint32_t previous, uint32_t j);
   // Is it enabled in S? `spin_cells` are the cells that a spinning thread waits for.
@@ -66,8 +66,8 @@ class EventModel {
   bool SemaphorePositive(sched::Cell semaphore);
   bool ReadHeld(sched::Cell readers);
   bool BarrierFull(const sched::Operation& operation);
-  bool SpinWoken(sched::ThreadId thread, uint32_t previous,
-                 std::span<const sched::CellRange> cells, const sched::Trace& trace);
+  bool SpinWoken(sched::ThreadId thread, uint32_t previous, std::span<const sched::CellRange> cells,
+                 const sched::Trace& trace);
 
   Path& path_;
   uint32_t i_ = 0, end_ = 0;

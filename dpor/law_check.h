@@ -1,10 +1,10 @@
 // LawCheck: tests the event model on the program itself (spec optimal-dpor 1.3, *Law check*).
 //
-// A search is only as right as the footprints it is given. In a state reached at random this strategy
-// runs thread t, then u. If the two events do not conflict, it runs u first, then t, from the same
-// state: both must be possible, with the same accesses and choices, and end in the same state. If t
-// enabled or disabled u's next block, t's event must conflict with what u will do first. A violation
-// is reported by error(), with the schedule that shows it.
+// A search is only as right as the footprints it is given. In a state reached at random this
+// strategy runs thread t, then u. If the two events do not conflict, it runs u first, then t, from
+// the same state: both must be possible, with the same accesses and choices, and end in the same
+// state. If t enabled or disabled u's next block, t's event must conflict with what u will do
+// first. A violation is reported by error(), with the schedule that shows it.
 //
 // An engine that passes may still be wrong elsewhere; one that fails is wrong.
 #ifndef MC_DPOR_LAW_CHECK_H_
@@ -66,9 +66,9 @@ class LawCheck final : public Search {
   uint64_t compared_ = 0;
   std::function<uint64_t()> state_hash_;
   Phase phase_ = Phase::kFirstOrder;
-  std::vector<Step> steps_;            // decisions of the first order
-  size_t stop_ = 0;                    // the pair begins after this many events
-  size_t longest_ = 8;                 // events of the longest execution seen
+  std::vector<Step> steps_;  // decisions of the first order
+  size_t stop_ = 0;          // the pair begins after this many events
+  size_t longest_ = 8;       // events of the longest execution seen
   std::vector<Standing> before_;
   sched::ThreadId second_ = sched::kNoThread;
   bool other_order_due_ = false;

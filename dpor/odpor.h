@@ -11,7 +11,8 @@
 // pair of the path is reversed again, as far as its sequence can have changed.
 //
 // Invariants (between executions)
-//  * nodes_ has path_.size() + 1 entries; node d's sleepers are sleep_items_[sleep_begin, sleep_end)
+//  * nodes_ has path_.size() + 1 entries; node d's sleepers are sleep_items_[sleep_begin,
+//  sleep_end)
 //    and lie, as do its sleep entries, in stacks: those of deeper nodes behind them.
 //  * A sleep entry created at node n sleeps at the nodes n .. first_waker of the current path.
 //  * At the end of a request nobody sleeps (2.6). This is checked; an execution is never abandoned.
@@ -22,6 +23,7 @@
 #include <memory>
 #include <vector>
 
+#include "dpor/estimate.h"
 #include "dpor/path.h"
 #include "dpor/request_store.h"
 #include "dpor/reversal.h"
@@ -31,9 +33,9 @@ namespace mc::dpor {
 
 struct OptimalSearchOptions {
   Policy policy = Policy::kStay;
-  uint64_t seed = 0;                     // of Policy::kRandom
-  bool oldest_request_first = false;     // any order of requests gives the same set of traces
-  Mutation mutation = Mutation::kNone;   // only in OptimalSearch<true>
+  uint64_t seed = 0;                    // of Policy::kRandom
+  bool oldest_request_first = false;    // any order of requests gives the same set of traces
+  Mutation mutation = Mutation::kNone;  // only in OptimalSearch<true>
 };
 
 // How often what happened; for tests and profiles.
@@ -43,7 +45,7 @@ struct OptimalSearchCounters {
   uint64_t not_enabled = 0;   // of these, the thread could not run there
   uint64_t covered = 0;       // of these, a sleeper is a weak initial
   uint64_t inserted = 0;
-  uint64_t same = 0;          // the same request was there
+  uint64_t same = 0;  // the same request was there
 };
 
 // kWithMutants adds the deliberate mistakes and a second, plain evaluation of every insertion test
@@ -76,6 +78,7 @@ class OptimalSearch final : public Search {
     uint32_t first_entry = 0;                 // in sleep_entries_: those of this node and deeper
     RequestId requests = kNoRequest;
     uint32_t finished_children = 0;
+    uint32_t plan_end = 0;     // depth at which the request ends that the current child began; or 0
     uint64_t runs_before = 0;  // runs() when the node was made
   };
   struct SleepEntry {
@@ -90,6 +93,9 @@ class OptimalSearch final : public Search {
 
   // -- going back
   bool Backtrack();
+  double TypicalLength() const {
+    return static_cast<double>(transitions_) / static_cast<double>(runs());
+  }
   // -- following the execution
   void CheckReplayed(const sched::Trace& trace);
   bool CheckPlanned(const sched::Trace& trace, size_t position);
@@ -108,7 +114,6 @@ class OptimalSearch final : public Search {
   bool Covered(uint32_t i);
   bool CoversSequence(const EventRecord& sleeper, uint32_t first_waker, uint32_t i);
   void InsertSequence(uint32_t i);
-  void AbsorbLonger(Node& node);
 
   int WeakInitial(const EventRecord& s, std::span<const EventId> v, bool skip_last) const;
   int WeakInitial(const EventRecord& s, const Request& request) const;
@@ -132,6 +137,7 @@ class OptimalSearch final : public Search {
   bool running_free_ = true;  // of the current block: its choices are not prescribed
   EventId following_ = kNoEvent;
   OptimalSearchCounters counters_;
+  LengthTable length_table_;
   std::vector<EventId> scratch_;
 };
 

@@ -247,9 +247,8 @@ uint32_t Path::LastNotAfter(size_t i) const {
   uint32_t last = static_cast<uint32_t>(i);
   for (const std::vector<uint32_t>& p : positions_) {
     if (p.empty() || p.back() <= last) continue;
-    auto first_after = std::partition_point(p.begin(), p.end(), [&](uint32_t k) {
-      return k <= i || !HappensBefore(i, k);
-    });
+    auto first_after = std::partition_point(
+        p.begin(), p.end(), [&](uint32_t k) { return k <= i || !HappensBefore(i, k); });
     if (first_after != p.begin()) last = std::max(last, *(first_after - 1));
   }
   return last;
@@ -264,8 +263,8 @@ size_t Path::NotAfter(size_t i, std::vector<uint32_t>* out) const {
     for (const std::vector<uint32_t>& p : positions_) {
       if (p.empty() || p.back() <= i) continue;
       auto begin = std::upper_bound(p.begin(), p.end(), i);
-      auto after = std::partition_point(begin, p.end(),
-                                        [&](uint32_t k) { return !HappensBefore(i, k); });
+      auto after =
+          std::partition_point(begin, p.end(), [&](uint32_t k) { return !HappensBefore(i, k); });
       few = count + static_cast<size_t>(after - begin) <= (end - i) / 16;
       if (!few) break;
       std::copy(begin, after, out->begin() + static_cast<ptrdiff_t>(count));

@@ -1,7 +1,7 @@
 // Path: the analysed execution that a search currently stands on (spec optimal-dpor 1.6, 2.4, 3.2).
 //
-// Holds, per event: its record in the EventPool, its vector clock, the pairs (i, j) that may have to
-// be reversed, and what is needed to take the event off again. Everything is a stack indexed by
+// Holds, per event: its record in the EventPool, its vector clock, the pairs (i, j) that may have
+// to be reversed, and what is needed to take the event off again. Everything is a stack indexed by
 // position: Extend adds the next event of a trace, CutBack removes all from a position on. A Path
 // never keeps a reference into a Trace; micro-accesses are looked up by position in the trace that
 // is passed in.
@@ -56,8 +56,8 @@ class Path {
  public:
   explicit Path(EventPool& pool) : pool_(pool) {}
 
-  // Adds trace.events[size()]. `expected`, if any, is an exact record that the event may turn out to
-  // equal; it is then shared instead of copied.
+  // Adds trace.events[size()]. `expected`, if any, is an exact record that the event may turn out
+  // to equal; it is then shared instead of copied.
   void Extend(const sched::Trace& trace, EventId expected);
   // Removes all events from `length` on and releases their records.
   void CutBack(size_t length);
@@ -79,8 +79,8 @@ class Path {
   bool HappensBefore(size_t i, size_t j) const {
     return clocks_.Get(j, events_[i].thread) > events_[i].index;
   }
-  // D(i): the positions after `i` of events that do not happen after it, in order. Returns how many;
-  // `out` must have room for size() - i entries.
+  // D(i): the positions after `i` of events that do not happen after it, in order. Returns how
+  // many; `out` must have room for size() - i entries.
   size_t NotAfter(size_t i, std::vector<uint32_t>* out) const;
   // The last element of D(i); i itself if D(i) is empty.
   uint32_t LastNotAfter(size_t i) const;
@@ -123,8 +123,8 @@ class Path {
   // Calls visit(i) for the disablers (2.4) of `operation` of `thread` among the events so far: of
   // other threads, not happening before `previous` (the thread's last event, or kNoPosition).
   template <typename Visit>
-  void ForEachDisabler(const sched::Operation& operation, sched::ThreadId thread,
-                       uint32_t previous, const Visit& visit);
+  void ForEachDisabler(const sched::Operation& operation, sched::ThreadId thread, uint32_t previous,
+                       const Visit& visit);
   // The event that woke `thread` since `previous`, before position `limit`; kNoPosition if none.
   uint32_t Waker(sched::ThreadId thread, uint32_t previous, uint32_t limit);
 

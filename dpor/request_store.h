@@ -1,8 +1,8 @@
 // RequestStore: the sequences that wait at the nodes of the path (spec optimal-dpor 2.1, 2.2, 3.1).
 //
-// A request is an array of EventIds, with a summary of its footprints and a mask of its threads that
-// may be too large, never too small. Each node has a list of requests. The table that answers *same*
-// holds exactly what is in the lists: an entry leaves when its request is removed.
+// A request is an array of EventIds, with a summary of its footprints and a mask of its threads
+// that may be too large, never too small. Each node has a list of requests. The table that answers
+// *same* holds exactly what is in the lists: an entry leaves when its request is removed.
 #ifndef MC_DPOR_REQUEST_STORE_H_
 #define MC_DPOR_REQUEST_STORE_H_
 
@@ -24,7 +24,7 @@ struct Request {
   uint32_t* block = nullptr;
   uint32_t begin = 0, end = 0;  // the events are block[begin, end)
   uint32_t depth = 0;           // of its node
-  RequestId next = kNoRequest;         // in the node's list
+  RequestId next = kNoRequest;  // in the node's list
   RequestId next_in_bucket = kNoRequest;
   uint8_t block_class = 0;
 

@@ -1,9 +1,9 @@
 // Reversal: builds the reversal sequence D(i).q' of a pair (spec optimal-dpor 2.5).
 //
-// Start() fixes i, the thread q and, if it is not blocked at the end, its event j. It says whether q
-// can run after prefix(i).D at all, and if so leaves in `q_prime()` the certain prefix of q's block
-// in its new place: the accesses and choices of e_j up to the first value that may be another one,
-// or q's pending footprint.
+// Start() fixes i, the thread q and, if it is not blocked at the end, its event j. It says whether
+// q can run after prefix(i).D at all, and if so leaves in `q_prime()` the certain prefix of q's
+// block in its new place: the accesses and choices of e_j up to the first value that may be another
+// one, or q's pending footprint.
 //
 // kWithMutants adds the deliberate mistakes of mutation.h; the product uses Reversal<false>.
 #ifndef MC_DPOR_REVERSAL_H_

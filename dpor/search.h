@@ -52,8 +52,8 @@ class Search : public sched::Strategy {
 
   // The engine has run something else since this search's last execution.
   void Resume() { resumed_ = true; }
-  // Not empty: the search cannot go on (the program is not a function of the schedule, or a fault of
-  // the event model or of the search); says at which step, what was expected and what was found.
+  // Not empty: the search cannot go on (the program is not a function of the schedule, or a fault
+  // of the event model or of the search); says at which step, what was expected and what was found.
   const std::string& error() const { return error_; }
 
  protected:

@@ -271,8 +271,8 @@ void SourceSearch::Analyse(const sched::Trace& trace) {
   }
 }
 
-// The alternatives of event i go to its node's list. One that sleeps there, and conflicts with D(i),
-// is also treated as a race.
+// The alternatives of event i go to its node's list. One that sleeps there, and conflicts with
+// D(i), is also treated as a race.
 void SourceSearch::AnalyseChoices(uint32_t i, const sched::Trace& trace) {
   Node& node = nodes_[i];
   AddOtherValues(node, path_.record(i), node.arities);

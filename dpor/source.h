@@ -76,9 +76,9 @@ class SourceSearch final : public Search {
   Reversal<false> reversal_;
   std::vector<Node> nodes_;  // some behind the path are spare
   bool started_ = false;
-  Backtrack entry_{};        // what the execution takes at node branch_depth_
+  Backtrack entry_{};  // what the execution takes at node branch_depth_
   sched::ThreadId running_ = 0;
-  Choices block_choices_;    // made so far by `running_` in its block
+  Choices block_choices_;  // made so far by `running_` in its block
   std::vector<uint32_t> scratch_;
 };
 

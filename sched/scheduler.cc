@@ -29,11 +29,13 @@ Thread* Scheduler::FindByPthread(uintptr_t thread_pointer) {
 
 void Scheduler::Before(PreemptionPointClass pp, uint64_t pc, uint8_t detail) {
   ++hook_calls_;
-  if (!current_->preemption_due && !PreemptionPointOn(pp)) return;
-  Operation next;
-  next.pc = pc;
-  next.detail = detail;
-  EndBlock(next, nullptr);
+  if (!block_is_fresh_ && (current_->preemption_due || PreemptionPointOn(pp))) {
+    Operation next;
+    next.pc = pc;
+    next.detail = detail;
+    EndBlock(next, nullptr);
+  }
+  block_is_fresh_ = false;
 }
 
 void Scheduler::PreemptBeforeAccess() {
@@ -44,10 +46,12 @@ void Scheduler::PreemptBeforeAccess() {
 bool Scheduler::Block(PreemptionPointClass pp, const Operation& operation, EnabledTest can_run) {
   ++hook_calls_;
   if (!current_->preemption_due && !PreemptionPointOn(pp)) {
+    block_is_fresh_ = false;
     if (can_run(*current_)) return false;
     RecordBlockingTest(operation);
   }
   EndBlock(operation, can_run);
+  block_is_fresh_ = false;
   return true;
 }
 
@@ -108,10 +112,10 @@ bool Scheduler::SpinSatisfied(const Thread& thread) const {
   if (spin.written) return true;
   size_t from = spin.scanned_events;
   if (from == 0) {
-    from = next_position_;
+    from = finished_events_;
     for (const SpinTracker::Read& read : spin.reads()) from = std::min<size_t>(from, read.event);
   }
-  for (size_t i = from; i < next_position_; ++i) {
+  for (size_t i = from; i < finished_events_; ++i) {
     const Event& event = trace_.events[i];
     if (event.thread == thread.id) continue;
     for (const MicroAccess& access : trace_.AccessesOf(event)) {
@@ -125,7 +129,7 @@ bool Scheduler::SpinSatisfied(const Thread& thread) const {
       }
     }
   }
-  spin.scanned_events = next_position_;
+  spin.scanned_events = finished_events_;
   return false;
 }
 

@@ -165,14 +165,20 @@ class Scheduler final : public StateView {
   // The same question before memory is allocated or freed.
   void BeforeHeapOperation(uint64_t pc) {
     ++hook_calls_;
-    if (current_->preemption_due || sites_.IsPreemptionPoint(pc, false)) PreemptBeforeAccess();
+    if (!block_is_fresh_ &&
+        (current_->preemption_due || sites_.IsPreemptionPoint(pc, false))) {
+      PreemptBeforeAccess();
+    }
+    block_is_fresh_ = false;
   }
   // The two halves, for atomics, whose mode is known only once they are done.
   void BeforeAccess(uintptr_t address, size_t size, uint16_t flags, uint64_t pc) {
     ++hook_calls_;
-    if (current_->preemption_due || sites_.IsPreemptionPoint(pc, (flags & kAtomic) != 0)) {
+    if (!block_is_fresh_ && (current_->preemption_due ||
+                             sites_.IsPreemptionPoint(pc, (flags & kAtomic) != 0))) {
       PreemptBeforeAccess();
     }
+    block_is_fresh_ = false;
     if (heap_.IsBadAccess(address, size)) {
       ReportPoisonedAccess(address, size, flags, pc);
     }
@@ -290,6 +296,7 @@ class Scheduler final : public StateView {
   static void FiberMain(Transfer from);
   static void* MainThread(void* self);
   void RecordSpinCells(const Thread& thread);
+  void RecordSpinReads(const Thread& thread);
   bool SpinSatisfied(const Thread& thread) const;
   static bool SpinEnabled(const Thread& thread);
 
@@ -320,6 +327,7 @@ class Scheduler final : public StateView {
   Thread engine_;                    // pseudo-thread: the loop in RunExecution
 
   bool recording_ = false;
+  bool block_is_fresh_ = false;      // the running block has made no visible operation yet
   bool ending_ = false;
   bool handlers_requested_ = false;
   bool handlers_started_ = false;
@@ -329,6 +337,7 @@ class Scheduler final : public StateView {
   size_t position_ = 0;              // index of the running event in the trace
   size_t kept_ = 0;                  // events that are repeated, not recorded
   size_t next_position_ = 0;
+  size_t finished_events_ = 0;       // events of this execution that are over
   uint32_t block_choices_ = 0;       // choices made in the running block
   ThreadId last_thread_ = kNoThread;
   bool any_failure_ = false;

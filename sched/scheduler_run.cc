@@ -130,7 +130,7 @@ bool Scheduler::RunExecution(Strategy& strategy, bool same_search_as_before) {
   trace_.CutBack(keep);
   for (Observer* o : observers_) o->OnExecutionBegin(trace_, keep);
   kept_ = keep;
-  next_position_ = 0;
+  next_position_ = finished_events_ = 0;
   recording_ = ending_ = false;
   handlers_requested_ = handlers_started_ = main_returned_ = process_exited_ = false;
   any_failure_ = any_assumption_failed_ = deadlock_reported_ = false;
@@ -338,6 +338,7 @@ void Scheduler::BeginEvent(Thread& thread) {
   position_ = next_position_++;
   block_choices_ = 0;
   hook_calls_ = 0;
+  block_is_fresh_ = true;
   ++thread.events;
   if (mirror_ != nullptr && mirror_size_ < mirror_capacity_) {
     mirror_[mirror_size_++] = thread.id;
@@ -367,6 +368,7 @@ void Scheduler::BeginEvent(Thread& thread) {
     if (options_.exit_mode == ExitMode::kImmediate && !Mutated(EventModelMutation::kAlive)) {
       RecordCell(MakeCell(CellKind::kAlive, 0), kRead, 0, 0);
     }
+    if (thread.pending.kind == OperationKind::kSpin) RecordSpinReads(thread);
   }
   thread.yielded = false;
 }
@@ -375,7 +377,22 @@ void Scheduler::RecordSpinCells(const Thread& thread) {
   for (const SpinTracker::Read& read : thread.spin.reads()) trace_.spin_cells.push_back(read.cells);
 }
 
+// A woken spinner reads all cells it waited for again: that is what makes its block depend on the
+// write that woke it, whichever of them the program looks at first.
+void Scheduler::RecordSpinReads(const Thread& thread) {
+  for (const SpinTracker::Read& read : thread.spin.reads()) {
+    MicroAccess access;
+    access.begin = read.cells.begin;
+    access.pc = thread.pending.pc;
+    access.size = static_cast<uint32_t>(read.cells.size);
+    access.flags = kValueRelevant | kAtomic;
+    access.mode = kRead;
+    Append(access);
+  }
+}
+
 void Scheduler::FinishEvent() {
+  finished_events_ = position_ + 1;
   if (!recording_) {
     const Event& event = trace_.events[position_];
     if (event.hook_calls == hook_calls_ && event.choice_count == block_choices_ &&
@@ -395,10 +412,6 @@ void Scheduler::FinishEvent() {
   event.choice_count = static_cast<uint32_t>(trace_.choices.size()) - event.first_choice;
   event.ledger_count = static_cast<uint32_t>(trace_.ledger.size()) - event.first_ledger;
   event.hook_calls = hook_calls_;
-  if (event.choice_count != 0) {
-    const Choice& last = trace_.choices.back();
-    if (last.position == event.access_count) event.flags |= kEndedByChoice;
-  }
   for (Observer* o : observers_) o->OnEvent(trace_, position_);
 }
 

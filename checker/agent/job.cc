@@ -114,6 +114,9 @@ std::unique_ptr<Job> Job::FromMessage(const Message& m, std::string* error) {
   job->output_ = m.Number("output") != 0;
   job->final_states_ = m.Number("final_states") != 0;
   if (!ParseOptions(m, &job->options_, error)) return nullptr;
+  for (std::string_view site : Split(m.Text("sites"), ';')) {
+    job->learned_.push_back(strtoull(std::string(site).c_str(), nullptr, 0));
+  }
   if (m.Text("race") == "hb") job->rule_ = racedet::CandidateRule::kHappensBefore;
   if (!job->MakeSearch(error)) return nullptr;
   job->detector_ = std::make_unique<racedet::CandidateDetector>(job->rule_, job->candidates_);
@@ -157,8 +160,19 @@ void Job::Restart(sched::Scheduler& scheduler) {
   Activate(scheduler);
 }
 
+std::string Job::LearnedSites() const {
+  std::string text;
+  for (uint64_t pc : learned_) {
+    if (!text.empty()) text += ';';
+    text += sched::Hex(pc);
+  }
+  return text;
+}
+
 bool Job::learns_sites() const {
-  return (options_.preemption_points.classes & sched::kPpEveryAccess) != 0 &&
+  // A recorded schedule brings the sites that were known when it was made.
+  return !is_replay() &&
+         (options_.preemption_points.classes & sched::kPpEveryAccess) != 0 &&
          (options_.disabled_refinements & sched::kRefineSharedSites) == 0;
 }
 

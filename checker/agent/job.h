@@ -44,6 +44,7 @@ class Job {
   // Adds sites to the PPs of `all`; true if one is new (then Restart is due).
   bool Learn(uint64_t pc_a, uint64_t pc_b);
   bool learns_sites() const;
+  std::string LearnedSites() const;  // 0xPC;0xPC;...
   void UseFullBarrierModel() { options_.barrier_full_model = true; }
   bool uses_full_barrier_model() const { return options_.barrier_full_model; }
 

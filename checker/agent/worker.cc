@@ -366,7 +366,10 @@ void Worker::Narrate(Job& job) {
 }
 
 void Worker::ReportRestart(Job& job, const char* reason) {
-  channel_.Send(Message("restart").Set("id", job.id()).Set("reason", reason));
+  channel_.Send(Message("restart")
+                    .Set("id", job.id())
+                    .Set("reason", reason)
+                    .Set("sites", job.LearnedSites()));
 }
 
 void Worker::AddProgress(Job& job, Message* message) {

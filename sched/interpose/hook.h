@@ -30,7 +30,9 @@ inline constexpr PreemptionPointClass operator|(PreemptionPointClass a, Preempti
 }
 
 // Under `all`, a preemption point lies before and after every synchronisation operation; otherwise
-// only where its own class says.
+// only where its own class says. `unlock` also has one before the operation: without it no try
+// operation of another thread would ever find a lock taken. It splits critical sections into two
+// blocks, but makes no trace more: in between only operations on the lock itself make a difference.
 inline void BeforeOperation(uint32_t pp, uint64_t pc, OperationDetail detail) {
   g_scheduler.Before(static_cast<PreemptionPointClass>(pp | kPpEveryAccess), pc,
                      static_cast<uint8_t>(detail));

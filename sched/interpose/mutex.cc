@@ -138,7 +138,7 @@ int UnlockMutex(MutexView& mutex, uint64_t pc) {
     g_scheduler.Progress();
     return 0;
   }
-  BeforeOperation(0, pc, OperationDetail::kUnlock);
+  BeforeOperation(kPpUnlock, pc, OperationDetail::kUnlock);
   if (mutex.owner != OwnerOf(thread)) return UnlockByStranger(thread, mutex, pc);
   if (mutex.robust() && mutex.robust_state == MutexView::kOwnerDied) {
     mutex.robust_state = MutexView::kNotRecoverable;
@@ -179,14 +179,14 @@ void MutexInitialised(MutexView& mutex, uint64_t pc) {
   AfterOperation(0);
 }
 
-void ReleaseRobustMutexes(Thread& thread, uint64_t pc) {
+void ReleaseRobustMutexes(Thread& thread) {
   for (size_t i = thread.held.size(); i-- > 0;) {
     if (!thread.held[i].robust) continue;
     MutexView& mutex = ViewOf<MutexView>(reinterpret_cast<void*>(thread.held[i].object));
     if (mutex.owner != OwnerOf(thread)) continue;
     mutex.robust_state = mutex.robust_state == MutexView::kConsistent ? MutexView::kOwnerDied
                                                                      : MutexView::kNotRecoverable;
-    ReleaseMutex(thread, mutex, pc);
+    ReleaseMutex(thread, mutex, thread.held[i].pc);  // there is no call: where it was locked
   }
 }
 

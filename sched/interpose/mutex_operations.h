@@ -31,7 +31,7 @@ int TakeMutex(Thread& thread, MutexView& mutex, bool value_relevant, uint16_t fl
 void ReleaseMutex(Thread& thread, MutexView& mutex, uint64_t pc);
 
 // The thread ends: its robust mutexes go to whoever locks them next, with EOWNERDEAD.
-void ReleaseRobustMutexes(Thread& thread, uint64_t pc);
+void ReleaseRobustMutexes(Thread& thread);
 
 }  // namespace mc::sched
 

@@ -78,7 +78,7 @@ bool BeginOnce(const OnceKind& kind, const volatile void* object, uint64_t pc) {
 
 void EndOnce(const volatile void* object, uint64_t pc) {
   Thread& thread = g_scheduler.current();
-  BeforeOperation(0, pc, OperationDetail::kUnlock);
+  BeforeOperation(kPpUnlock, pc, OperationDetail::kUnlock);
   if (!g_scheduler.Mutated(EventModelMutation::kUnlock)) {
     g_scheduler.RecordCell(OnceCell(object), kWrite, kRelease, pc);
   }

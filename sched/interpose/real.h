@@ -77,6 +77,11 @@ namespace mc::sched {
   MC_REAL(__cxa_guard_acquire, "__cxa_guard_acquire", int (*)(uint64_t*))                        \
   MC_REAL(__cxa_guard_release, "__cxa_guard_release", void (*)(uint64_t*))                       \
   MC_REAL(__cxa_guard_abort, "__cxa_guard_abort", void (*)(uint64_t*))                           \
+  MC_REAL(__cxa_end_catch, "__cxa_end_catch", void (*)())                                        \
+  MC_REAL(exception_ptr_addref, "_ZNSt15__exception_ptr13exception_ptr9_M_addrefEv",             \
+          void (*)(void**))                                                                      \
+  MC_REAL(exception_ptr_release, "_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv",          \
+          void (*)(void**))                                                                      \
   MC_REAL(random_device_getval, "_ZNSt13random_device9_M_getvalEv", unsigned (*)(void*))         \
   MC_REAL(random_device_getval_pretr1, "_ZNSt13random_device16_M_getval_pretr1Ev",               \
           unsigned (*)(void*))                                                                   \

@@ -173,7 +173,7 @@ int TryLockForWriting(ReadWriteLockView& lock, const timespec* deadline, uint64_
 
 int Unlock(ReadWriteLockView& lock, uint64_t pc) {
   Thread& thread = g_scheduler.current();
-  BeforeOperation(0, pc, OperationDetail::kReadWriteUnlock);
+  BeforeOperation(kPpUnlock, pc, OperationDetail::kReadWriteUnlock);
   const bool record = !g_scheduler.Mutated(EventModelMutation::kUnlock);
   uint32_t& holds = ReadHoldsOf(thread, lock);
   if (lock.writer == OwnerOf(thread)) {

@@ -83,7 +83,7 @@ int TryWait(SemaphoreView& semaphore, const timespec* deadline, uint64_t pc,
 
 int Post(SemaphoreView& semaphore, uint64_t pc) {
   Thread& thread = g_scheduler.current();
-  BeforeOperation(0, pc, OperationDetail::kSemaphorePost);
+  BeforeOperation(kPpUnlock, pc, OperationDetail::kSemaphorePost);
   if (semaphore.value == SEM_VALUE_MAX || semaphore.mark == kDestroyedMark) {
     g_scheduler.RecordCell(SemaphoreCell(semaphore), kRead, kValueRelevant, pc);
     Touch(semaphore, kRead, pc);

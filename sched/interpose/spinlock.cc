@@ -63,7 +63,7 @@ int TryLock(SpinLockView& lock, uint64_t pc, const EntryRegisters& registers) {
 
 int Unlock(SpinLockView& lock, uint64_t pc) {
   Thread& thread = g_scheduler.current();
-  BeforeOperation(0, pc, OperationDetail::kSpinUnlock);
+  BeforeOperation(kPpUnlock, pc, OperationDetail::kSpinUnlock);
   const uint32_t owner = OwnerOfLock(lock);
   if (owner != OwnerOf(thread)) {
     g_scheduler.RecordCell(LockCell(lock), kRead, kValueRelevant, pc);

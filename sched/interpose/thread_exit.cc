@@ -80,7 +80,7 @@ void RunThreadExitHandlers() {
   RunThreadLocalDestructors();
   RunKeyDestructors();
   EngineScope scope;
-  ReleaseRobustMutexes(g_scheduler.current(), 0);
+  ReleaseRobustMutexes(g_scheduler.current());
 }
 
 void LeaveThread(void* result) {

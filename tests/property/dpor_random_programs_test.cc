@@ -25,9 +25,7 @@ uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
 
 // MC_TEST_SEED and MC_TEST_PROGRAMS repeat or extend a run.
 uint64_t FirstSeed() { return FromEnvironment("MC_TEST_SEED", 1); }
-uint64_t ProgramCount(uint64_t otherwise) {
-  return FromEnvironment("MC_TEST_PROGRAMS", otherwise);
-}
+uint64_t ProgramCount(uint64_t otherwise) { return FromEnvironment("MC_TEST_PROGRAMS", otherwise); }
 
 // Checks the programs of a range of seeds; the first failure is shrunk and reported.
 template <typename Check>

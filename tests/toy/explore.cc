@@ -55,7 +55,8 @@ std::string CheckOptimal(const Program& program, const Exploration& expected) {
     if (std::string wrong = CompareOptimal(search, found, expected); !wrong.empty()) {
       return name + wrong;
     }
-    // The same in another order, with every insertion test made twice, the fast way and the plain one.
+    // The same in another order, with every insertion test made twice, the fast way and the plain
+    // one.
     options.oldest_request_first = true;
     dpor::OptimalSearch<true> checked(options);
     const Exploration again = Explore(program, checked, limit);

@@ -24,8 +24,8 @@ const std::vector<std::vector<const char*>>& Themes() {
        "lock m0; x=1; signal c0; unlock m0", "lock m0; r3=timedwait c0,m0, if r3==1 {; x=1}",
        "lock m0; x=1; broadcast c0; unlock m0", "signal c0, signal c0"},
       // semaphores
-      {"P s0", "V s0", "r2=tryP s0", "P s0; x=1; V s0", "x=1, P s0", "r2=tryP s0, if r2==1 {; V s0}",
-       "P s0; r0=x", "r2=tryP s0, if r2==0 {y=1}"},
+      {"P s0", "V s0", "r2=tryP s0", "P s0; x=1; V s0", "x=1, P s0",
+       "r2=tryP s0, if r2==1 {; V s0}", "P s0; r0=x", "r2=tryP s0, if r2==0 {y=1}"},
       // reader-writer locks
       {"rdlock w0", "rdunlock w0", "wrlock w0", "wrunlock w0", "rdlock w0; r0=x; rdunlock w0",
        "wrlock w0; x=1; wrunlock w0", "r2=tryrd w0, if r2==1 {; rdunlock w0}",
@@ -114,8 +114,13 @@ Sketch Generate(uint64_t seed) {
     items.insert(items.begin() + static_cast<ptrdiff_t>(below(items.size() + 1)),
                  {"create T" + std::to_string(child), below(3) == 0});
   }
-  const char* const options[] = {"", "", " [s0=1]", " [s0=2]", " [m0 recursive]",
-                                 " [posts-commute]", " [s0=1] [posts-commute]"};
+  const char* const options[] = {"",
+                                 "",
+                                 " [s0=1]",
+                                 " [s0=2]",
+                                 " [m0 recursive]",
+                                 " [posts-commute]",
+                                 " [s0=1] [posts-commute]"};
   sketch.options = options[below(std::size(options))];
   if (std::ranges::find(chosen, kBarrierTheme) != chosen.end() && below(3) == 0 &&
       sketch.options.empty()) {

@@ -1,5 +1,5 @@
-// Random programs of the tiny language, covering every operation and outcome of the event model, and
-// shrinking of those that a check fails on.
+// Random programs of the tiny language, covering every operation and outcome of the event model,
+// and shrinking of those that a check fails on.
 #ifndef MC_TESTS_TOY_GENERATOR_H_
 #define MC_TESTS_TOY_GENERATOR_H_
 

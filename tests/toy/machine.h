@@ -3,8 +3,8 @@
 //
 // A Machine is a value: copying it copies the state of the execution, which is how the brute-force
 // enumeration and the law check go back. The mutations are mistakes of the event model, made on
-// purpose; they change what is recorded, never what the program does (but for kHeapOrder, kAssumeCuts
-// and kAssertCuts).
+// purpose; they change what is recorded, never what the program does (but for kHeapOrder,
+// kAssumeCuts and kAssertCuts).
 #ifndef MC_TESTS_TOY_MACHINE_H_
 #define MC_TESTS_TOY_MACHINE_H_
 
@@ -139,11 +139,6 @@ class Machine : public sched::StateView {
   int64_t Value(const Thread& t, const Expression& e) const;
   int IdOf(const Thread& t) const { return static_cast<int>(&t - threads_.data()); }
 
-  static sched::Cell VariableCell(int variable) { return 0x10000 + 8 * uint64_t(variable); }
-  sched::Cell MutexCell(int m) const;
-  sched::Cell CondvarCell(int c) const;
-  sched::Cell SemaphoreCell(int s) const;
-
   const Program* program_;
   ModelMutation mutation_;
   std::vector<Thread> threads_;
@@ -166,9 +161,9 @@ class Machine : public sched::StateView {
   bool choice_is_last_ = false;
 };
 
-// Runs `strategy` to its end on `program`. After each execution calls `on_execution(machine, trace)`
-// and stops when it returns false. The first `keep` events of an execution are repeated without
-// asking and without recording, as the engine does.
+// Runs `strategy` to its end on `program`. After each execution calls `on_execution(machine,
+// trace)` and stops when it returns false. The first `keep` events of an execution are repeated
+// without asking and without recording, as the engine does.
 template <typename Callback>
 void RunStrategy(Machine& machine, sched::Strategy& strategy, sched::Trace& trace,
                  const Callback& on_execution);

@@ -186,8 +186,8 @@ class Parser {
     if (TakeWord("if")) return If(code);
     Program& p = program_;
     if (Simple("lock", Op::kLock, p.mutexes, code) ||
-        Simple("unlock", Op::kUnlock, p.mutexes, code) ||
-        Wait("wait", Op::kWait, -1, code) || Simple("signal", Op::kSignal, p.condvars, code) ||
+        Simple("unlock", Op::kUnlock, p.mutexes, code) || Wait("wait", Op::kWait, -1, code) ||
+        Simple("signal", Op::kSignal, p.condvars, code) ||
         Simple("broadcast", Op::kBroadcast, p.condvars, code) ||
         Simple("P", Op::kSemWait, p.semaphores, code) ||
         Simple("V", Op::kSemPost, p.semaphores, code) ||

@@ -23,15 +23,43 @@ namespace mc::toy {
 
 enum class Op : uint8_t {
   kPoint,  // a preemption point
-  kStore, kStoreIndirect, kLoad, kLoadIndirect, kMove, kCas, kFetchAdd, kExchange, kAdd,
-  kChoose, kNew,
-  kLock, kUnlock, kTryLock,
-  kWait, kTimedWait, kSignal, kBroadcast,
-  kSemWait, kSemTry, kSemPost,
+  kStore,
+  kStoreIndirect,
+  kLoad,
+  kLoadIndirect,
+  kMove,
+  kCas,
+  kFetchAdd,
+  kExchange,
+  kAdd,
+  kChoose,
+  kNew,
+  kLock,
+  kUnlock,
+  kTryLock,
+  kWait,
+  kTimedWait,
+  kSignal,
+  kBroadcast,
+  kSemWait,
+  kSemTry,
+  kSemPost,
   kBarrier,
-  kReadLock, kWriteLock, kReadUnlock, kWriteUnlock, kTryRead, kTryWrite,
-  kCreate, kJoin, kExit, kAssume, kAssert,
-  kSpinLoad, kSpinCas, kSpinTryLock, kSpinTrySem,
+  kReadLock,
+  kWriteLock,
+  kReadUnlock,
+  kWriteUnlock,
+  kTryRead,
+  kTryWrite,
+  kCreate,
+  kJoin,
+  kExit,
+  kAssume,
+  kAssert,
+  kSpinLoad,
+  kSpinCas,
+  kSpinTryLock,
+  kSpinTrySem,
   kBranchUnless,  // to `target` unless the condition holds
 };
 
@@ -75,7 +103,7 @@ struct Program {
   std::string text;
   std::vector<ThreadCode> threads;
   std::map<std::string, int> variables, mutexes, condvars, semaphores, barriers, rwlocks;
-  std::vector<bool> recursive;        // by mutex
+  std::vector<bool> recursive;  // by mutex
   std::vector<int64_t> semaphore_initial;
   std::vector<int> barrier_count;
   bool uses_exit = false;
@@ -100,22 +128,22 @@ const std::vector<KnownProgram>& RegressionPrograms();
 
 // Generators of the families with known counts.
 std::string Repeat(const std::string& thread, int n);
-std::string AtomicIncrements(int threads);                 // ainc: N!
-std::string Increments(int threads);                       // inc: (N!)^2
-std::string ReadWrites(int threads);                       // rw: (N!)^2
+std::string AtomicIncrements(int threads);                   // ainc: N!
+std::string Increments(int threads);                         // inc: (N!)^2
+std::string ReadWrites(int threads);                         // rw: (N!)^2
 std::string AtomicIncrementsOf(int threads, int variables);  // binc, cinc: (N!)^variables
-std::string WriteAndIncrements(int threads);               // wainc: (N+1)!
-std::string CompareExchanges(int threads);                 // cas: N
-std::string WriteAndCompareExchanges(int threads);         // wcas: 1 + N 2^(N-1)
-std::string Readers(int readers);                          // 2^N
-std::string LastZero(int n);                               // (N+3) 2^(N-2)
-std::string Indexer(int threads);                          // 8^(N-11), N >= 12
-std::string FileSystem(int threads);                       // 2^(N-13), N >= 13
-std::string LockedIncrements(int threads, int variables);  // N!
-std::string Twice(int threads);                            // (2N)!/2^N
+std::string WriteAndIncrements(int threads);                 // wainc: (N+1)!
+std::string CompareExchanges(int threads);                   // cas: N
+std::string WriteAndCompareExchanges(int threads);           // wcas: 1 + N 2^(N-1)
+std::string Readers(int readers);                            // 2^N
+std::string LastZero(int n);                                 // (N+3) 2^(N-2)
+std::string Indexer(int threads);                            // 8^(N-11), N >= 12
+std::string FileSystem(int threads);                         // 2^(N-13), N >= 13
+std::string LockedIncrements(int threads, int variables);    // N!
+std::string Twice(int threads);                              // (2N)!/2^N
 std::string Lists(int lists, int threads);
-std::string Philosophers(int n, bool ordered);             // 2^N - 2, 2^N - 1
-std::string Fibonacci(int rounds);                         // fib(5): 218243
+std::string Philosophers(int n, bool ordered);  // 2^N - 2, 2^N - 1
+std::string Fibonacci(int rounds);              // fib(5): 218243
 
 }  // namespace mc::toy
 

@@ -338,6 +338,20 @@ TEST(JobEngine, ASuspendedJobThatFinishesAfterAllVerifies) {
   EXPECT_THAT(search.runner.order, ElementsAre("none", "lock", "unlock", "lock", "sync"));
 }
 
+TEST(JobEngine, ASuspendedJobComesBeforeTheManyCombinationsOfExploredPps) {
+  Search search(
+      [](const PpSet& pps) {
+        StateSpace space;
+        if (pps.Includes(Set("sync"))) space.executions = 4'000'000;
+        for (uint64_t i = 1; i <= 8; ++i) space.candidates.push_back(Candidate(i, i + 100));
+        return space;
+      },
+      {.time = absl::Seconds(10)});
+  EXPECT_EQ(search.engine.Run(), SearchEnd::kTimeBudget);
+  EXPECT_GT(search.JobOf("sync").progress.executions, 5'000u);
+  EXPECT_LT(search.runner.order.size(), 60u);
+}
+
 TEST(JobEngine, DropsTheWorstSuspendedJobWhenMemoryIsShort) {
   Search search(
       [](const PpSet& pps) {

@@ -63,6 +63,15 @@ TEST(Options, Times) {
   }
 }
 
+TEST(Options, Sizes) {
+  EXPECT_EQ(Parse({"--memory=512M", "t"}).memory, uint64_t{512} << 20);
+  EXPECT_EQ(Parse({"--memory=2G", "t"}).memory, uint64_t{2} << 30);
+  EXPECT_EQ(Parse({"--memory=5000", "t"}).memory, 5000u);
+  for (const char* bad : {"G", "-1M", "2GB", "0"}) {
+    EXPECT_THAT(ErrorOf({std::string("--memory=") + bad, "t"}), HasSubstr("--memory")) << bad;
+  }
+}
+
 TEST(Options, EverySettingReachesTheSettings) {
   const Options options =
       Parse({"t", "--seed=9", "--race=hb", "--exit=immediate", "--heap=fresh", "--heap-overruns",

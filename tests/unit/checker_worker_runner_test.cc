@@ -101,7 +101,7 @@ class FakeHarness {
     }
     close(sockets[1]);
     munmap(memory, sizeof(SharedState));
-    options.hello_timeout = absl::Milliseconds(500);
+    options.hello_timeout = absl::Seconds(20);
     options.hang_timeout = absl::Milliseconds(400);
   }
   ~FakeHarness() {
@@ -160,8 +160,10 @@ struct Conversation {
   RecordedEvents events;
 };
 
-std::string StartErrorOf(const std::function<void(HarnessEnd&)>& script) {
+std::string StartErrorOf(const std::function<void(HarnessEnd&)>& script,
+                         absl::Duration timeout = absl::Seconds(20)) {
   FakeHarness harness(script);
+  harness.options.hello_timeout = timeout;
   return std::string(harness.Start().message());
 }
 
@@ -187,7 +189,7 @@ TEST(HarnessProcess, HelloIsUnderstood) {
 TEST(HarnessProcess, WhatIsNoHelloIsAnError) {
   EXPECT_THAT(StartErrorOf([](HarnessEnd& end) { end.Say("hello version=9.9 abi=0"); }),
               HasSubstr("built for another version"));
-  EXPECT_THAT(StartErrorOf([](HarnessEnd&) { pause(); }), HasSubstr("did not answer in time"));
+  EXPECT_THAT(StartErrorOf([](HarnessEnd&) { pause(); }, absl::Milliseconds(300)), HasSubstr("did not answer in time"));
   EXPECT_THAT(StartErrorOf([](HarnessEnd&) {}), HasSubstr("ended before its main"));
   EXPECT_THAT(StartErrorOf([](HarnessEnd& end) { end.Say("error message=no%20room"); }),
               HasSubstr("no room"));
@@ -231,7 +233,7 @@ TEST(WorkerRunner, DefinesAJobOnceAndRunsIt) {
         end.Say("complete id=1 executions=9 blocked=2 transitions=90 estimate=9 seconds=2");
         end.Hear();
       },
-      {settings, "A", false, false});
+      {settings, "A"});
   EXPECT_EQ(talk.Run(1, "lock,access:0x20,access:0x10").end, SliceEnd::kPaused);
   EXPECT_EQ(talk.events.progress.executions, 4u);
   EXPECT_EQ(talk.events.progress.blocked, 1u);
@@ -371,7 +373,7 @@ TEST(WorkerRunner, StreamsAreKept) {
         end.Say("complete id=1 executions=1");
         end.Hear();
       },
-      {SearchSettings(), "", true, true});
+      {.settings = {}, .test = "", .stream_executions = true, .final_states = true});
   EXPECT_EQ(talk.Run().end, SliceEnd::kComplete);
   EXPECT_EQ(talk.events.restarts, 1);
   ASSERT_EQ(talk.runner->executions().size(), 1u);  // those before the restart do not count

@@ -1,0 +1,273 @@
+// Definitions of OptimalSearch (odpor.h): the analysis at the end of an execution. Which pairs are
+// reversed (spec optimal-dpor 2.4), which sequences are covered already (2.3), which go in.
+#ifndef MC_DPOR_ODPOR_ANALYSIS_IMPL_H_
+#define MC_DPOR_ODPOR_ANALYSIS_IMPL_H_
+
+#include <algorithm>
+#include <string>
+
+#include "dpor/odpor.h"
+
+namespace mc::dpor {
+
+// -- Weak initials (2.3) -------------------------------------------------------------------------
+
+template <bool kWithMutants>
+int OptimalSearch<kWithMutants>::WeakInitial(const EventRecord& s, std::span<const EventId> v,
+                                             bool skip_last) const {
+  const size_t length = v.size() - (skip_last ? 1 : 0);
+  size_t k = 0;
+  while (k < length && pool_[v[k]].thread != s.thread) ++k;
+  if (k < length) {
+    const EventRecord& own = pool_[v[k]];
+    if (!SameChoices(s, own)) return kNo;
+    const EventRecord& f = own.exact ? own : s;
+    for (size_t m = 0; m < k; ++m) {
+      if (pool_.Conflict(f, pool_[v[m]])) return kNo;
+    }
+    return static_cast<int>(k);
+  }
+  for (size_t m = 0; m < length; ++m) {
+    if (pool_.Conflict(s, pool_[v[m]])) return kNo;
+  }
+  return kAtNone;
+}
+
+// The same, with the request's summaries asked first.
+template <bool kWithMutants>
+int OptimalSearch<kWithMutants>::WeakInitial(const EventRecord& s, const Request& request) const {
+  const std::span<const EventId> v = request.events();
+  const EventRecord& first = pool_[v[0]];
+  if (first.thread == s.thread) return SameChoices(s, first) ? 0 : kNo;
+  const bool may_conflict = s.universal || request.summary.MayConflict(s.summary);
+  if ((request.threads & ThreadBit(s.thread)) == 0 && !may_conflict) return kAtNone;
+  return WeakInitial(s, v, false);
+}
+
+// -- The analysis (2.4) --------------------------------------------------------------------------
+
+template <bool kWithMutants>
+void OptimalSearch<kWithMutants>::Analyse(const sched::Trace& trace) {
+  size_t begin = Mutated(Mutation::kOnlyNew) && branch_depth_ < path_.size()
+                     ? path_.first_pair(branch_depth_)
+                     : 0;
+  std::vector<Pair>& pairs = path_.pairs();
+  for (size_t k = begin; k < pairs.size(); ++k) {
+    ++counters_.pairs;
+    if (Unchanged(pairs[k])) {
+      ++counters_.pairs_cached;
+      continue;
+    }
+    if (pairs[k].kind == PairKind::kChoice) {
+      ReverseChoices(pairs[k].first, trace);
+    } else {
+      ReversePair(pairs[k], trace);
+    }
+  }
+  if (!Mutated(Mutation::kEndBlocked)) ReverseBlocked(trace);
+}
+
+// The same-sequence cache (3.3). Notes the present state of the pair if it is another one.
+template <bool kWithMutants>
+bool OptimalSearch<kWithMutants>::Unchanged(Pair& pair) const {
+  const uint32_t last = std::max(pair.second, path_.LastNotAfter(pair.first));
+  const uint64_t serial = path_.serial(last);
+  if (pair.cached_last == last && pair.cached_serial == serial) return true;
+  pair.cached_last = last;
+  pair.cached_serial = serial;
+  return false;
+}
+
+template <bool kWithMutants>
+void OptimalSearch<kWithMutants>::ReversePair(const Pair& pair, const sched::Trace& trace) {
+  if (pair.kind == PairKind::kWait && Mutated(Mutation::kLockPair)) return;
+  // Most sequences are covered by a sleeper that is an initial of D(i) alone. Ask that first,
+  // unless D may lose events (readers dropped before a write lock).
+  if (trace.events[pair.second].operation.kind != sched::OperationKind::kWriteLock &&
+      CoveredByInitial(pair.first)) {
+    ++counters_.covered;
+    return;
+  }
+  if (!reversal_.StartPair(pair, trace)) {
+    ++counters_.not_enabled;
+    return;
+  }
+  InsertSequence(pair.first);
+}
+
+template <bool kWithMutants>
+void OptimalSearch<kWithMutants>::ReverseBlocked(const sched::Trace& trace) {
+  const uint32_t exit = path_.exit_position();
+  for (size_t t = 0; t < trace.ends.size(); ++t) {
+    const sched::ThreadEnd& end = trace.ends[t];
+    if (end.status != sched::ThreadStatus::kRunnable) continue;
+    if (end.enabled && exit == kNoPosition) continue;
+    const sched::ThreadId q = static_cast<sched::ThreadId>(t);
+    const uint32_t previous = path_.Previous(q, end.events);
+    scratch_.clear();
+    path_.ForEachDisabler(end.pending, q, previous, [&](uint32_t i) {
+      if (std::ranges::find(scratch_, i) == scratch_.end()) scratch_.push_back(i);
+    });
+    if (exit != kNoPosition && path_.thread(exit) != q &&
+        std::ranges::find(scratch_, exit) == scratch_.end()) {
+      scratch_.push_back(exit);
+    }
+    for (const uint32_t i : scratch_) {
+      ++counters_.pairs;
+      if (reversal_.StartBlocked(i, q, trace)) {
+        InsertSequence(i);
+      } else {
+        ++counters_.not_enabled;
+      }
+    }
+  }
+}
+
+template <bool kWithMutants>
+void OptimalSearch<kWithMutants>::ReverseChoices(uint32_t i, const sched::Trace& trace) {
+  if (Mutated(Mutation::kNoChoice)) return;
+  const auto choices = trace.ChoicesOf(trace.events[i]);
+  for (uint32_t k = 0; k < choices.size(); ++k) {
+    for (uint32_t value = 0; value < choices[k].arity; ++value) {
+      if (value == choices[k].value) continue;
+      reversal_.StartChoice(trace, i, k, value);
+      if (Mutated(Mutation::kChoiceAtNode)) reversal_.model().Truncate(i);
+      InsertSequence(i);
+    }
+  }
+}
+
+// Is a sleeper at node i the event of D(i) that can be moved to its front? Needs neither D nor q'.
+template <bool kWithMutants>
+bool OptimalSearch<kWithMutants>::CoveredByInitial(uint32_t i) {
+  if constexpr (kWithMutants) return false;  // the long way gives the same answer
+  const Node& node = nodes_[i];
+  for (uint32_t k = node.sleep_begin; k < node.sleep_end; ++k) {
+    const SleepEntry& entry = sleep_entries_[sleep_items_[k]];
+    const uint32_t waker = entry.first_waker;
+    if (waker != kNoPosition && waker > i && !path_.HappensBefore(i, waker)) continue;
+    const EventRecord& sleeper = pool_[entry.event];
+    const uint32_t own = path_.Find(sleeper.thread, sleeper.index);
+    if (own == kNoPosition || own <= i || path_.HappensBefore(i, own)) continue;
+    const uint32_t before = path_.last_predecessor(own);
+    if (before != kNoPosition && before > i) continue;
+    if (EventPool::SameChoices(sleeper, path_.record(own))) return true;
+  }
+  return false;
+}
+
+// Is a sleeper at node i a weak initial of D(i).q'?
+template <bool kWithMutants>
+bool OptimalSearch<kWithMutants>::Covered(uint32_t i) {
+  const Node& node = nodes_[i];
+  EventModel& model = reversal_.model();
+  for (uint32_t k = node.sleep_begin; k < node.sleep_end; ++k) {
+    const SleepEntry& entry = sleep_entries_[sleep_items_[k]];
+    // First waker (3.1): if it is in D, it stands in the sleeper's way.
+    const uint32_t waker = entry.first_waker;
+    if (waker != kNoPosition && waker > i && model.Contains(waker)) continue;
+    if (CoversSequence(pool_[entry.event], waker, i)) return true;
+  }
+  return false;
+}
+
+template <bool kWithMutants>
+bool OptimalSearch<kWithMutants>::CoversSequence(const EventRecord& sleeper, uint32_t first_waker,
+                                                 uint32_t i) {
+  EventModel& model = reversal_.model();
+  const PlannedEvent& q = reversal_.q_prime();
+  const uint32_t own = path_.Find(sleeper.thread, sleeper.index);
+  if (own != kNoPosition && own > i && model.Contains(own)) {
+    if (!EventPool::SameChoices(sleeper, path_.record(own))) return false;
+    const uint32_t before = path_.last_predecessor(own);
+    return before == kNoPosition || before <= i;
+  }
+  // Before its first waker nothing conflicts with the sleeper; what does is in D behind it.
+  const std::vector<uint32_t>& after = model.After();
+  const size_t count = model.after_count();
+  const bool q_is_own = q.thread == sleeper.thread;
+  if (q_is_own) {
+    const uint32_t choices =
+        std::max<uint32_t>(sleeper.choice_count, static_cast<uint32_t>(q.choices.size()));
+    for (uint32_t c = 0; c < choices; ++c) {
+      const uint32_t x = c < sleeper.choice_count ? sleeper.choices[c] : 0;
+      const uint32_t y = c < q.choices.size() ? q.choices[c] : 0;
+      if (x != y) return false;
+    }
+  }
+  const bool use_q = q_is_own && q.exact;
+  const Summary& summary = use_q ? q.summary : sleeper.summary;
+  const std::span<const Range> footprint =
+      use_q ? std::span<const Range>(q.ranges) : sleeper.footprint();
+  size_t m = 0;
+  if (!use_q && first_waker != kNoPosition) {
+    while (m < count && after[m] < first_waker) ++m;
+  }
+  for (; m < count; ++m) {
+    const uint32_t p = after[m];
+    if (path_.summary(p).MayConflict(summary) || sleeper.universal) {
+      if (path_.record(p).universal || sleeper.universal ||
+          RangesConflict(path_.record(p).footprint(), footprint)) {
+        return false;
+      }
+    }
+  }
+  return q_is_own || !(q.summary.MayConflict(summary) && RangesConflict(q.ranges, footprint));
+}
+
+// Inserts the sequence that `reversal_` has built at node i (2.2).
+template <bool kWithMutants>
+void OptimalSearch<kWithMutants>::InsertSequence(uint32_t i) {
+  if constexpr (!kWithMutants) {
+    if (Covered(i)) {
+      ++counters_.covered;
+      return;
+    }
+  }
+  EventModel& model = reversal_.model();
+  const PlannedEvent& q = reversal_.q_prime();
+  const std::vector<uint32_t>& after = model.After();
+  const size_t count = model.after_count();
+  const RequestId id = requests_.Create(static_cast<uint32_t>(count) + 1);
+  for (size_t k = 0; k < count; ++k) {
+    pool_.AddReference(path_.event(after[k]));
+    requests_.Append(id, path_.event(after[k]));
+  }
+  if (q.same_as != kNoEvent) {
+    pool_.AddReference(q.same_as);
+    requests_.Append(id, q.same_as);
+  } else {
+    requests_.Append(id, pool_.Create(q.thread, q.index, q.exact, false, q.ranges, q.choices));
+  }
+  Node& node = nodes_[i];
+  if constexpr (kWithMutants) {
+    // The test as printed, and the mistakes in it.
+    bool covered = false;
+    for (uint32_t k = node.sleep_begin; k < node.sleep_end && !covered; ++k) {
+      const EventRecord& s = pool_[sleep_entries_[sleep_items_[k]].event];
+      const int answer = WeakInitial(s, requests_[id].events(), Mutated(Mutation::kIgnoreLast));
+      covered = answer != kNo && !(Mutated(Mutation::kNoWiSleep) && answer == kAtNone);
+    }
+    if (options_.mutation == Mutation::kNone && covered != Covered(i)) {
+      SetError("the fast insertion test says " + std::string(covered ? "no" : "yes"));
+    }
+    const bool is_alternative = q.thread == path_.thread(i);
+    if (Mutated(Mutation::kNoSleepTest) || (Mutated(Mutation::kChoiceUntested) && is_alternative)) {
+      covered = false;
+    }
+    if (covered) {
+      ++counters_.covered;
+      requests_.Destroy(id);
+      return;
+    }
+  }
+  if (requests_.Insert(id, i, &node.requests)) {
+    ++counters_.inserted;
+  } else {
+    ++counters_.same;
+  }
+}
+
+}  // namespace mc::dpor
+
+#endif  // MC_DPOR_ODPOR_ANALYSIS_IMPL_H_

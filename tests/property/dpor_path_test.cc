@@ -1,0 +1,157 @@
+// Path against its definition: clocks, races, D(i) and footprints on random traces with overlapping
+// byte ranges, extended and cut back at random.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "dpor/path.h"
+
+namespace mc::dpor {
+namespace {
+
+using Clock = std::vector<uint32_t>;
+
+sched::Event AppendRandomEvent(sched::Trace& trace, std::vector<uint32_t>& counts,
+                               std::mt19937_64& random) {
+  sched::Event e;
+  e.thread = static_cast<sched::ThreadId>(random() % counts.size());
+  e.index = counts[e.thread]++;
+  e.first_access = static_cast<uint32_t>(trace.accesses.size());
+  const uint64_t accesses = random() % 4;
+  for (uint64_t k = 0; k < accesses; ++k) {
+    sched::MicroAccess a;
+    const uint8_t modes[] = {sched::kRead, sched::kRead, sched::kWrite, sched::kReadWrite,
+                             sched::kAdd};
+    a.mode = modes[random() % 5];
+    if (random() % 4 == 0) {
+      a.begin = sched::MakeCell(sched::CellKind::kMutex, random() % 3);
+      a.size = 1;
+    } else {
+      a.begin = 0x1000 + random() % 40;
+      a.size = static_cast<uint32_t>(1 + random() % (random() % 3 == 0 ? 24 : 8));
+    }
+    trace.accesses.push_back(a);
+  }
+  e.access_count = static_cast<uint32_t>(accesses);
+  trace.events.push_back(e);
+  return e;
+}
+
+bool Conflict(const sched::Trace& trace, size_t i, size_t j) {
+  for (const auto& a : trace.AccessesOf(trace.events[i])) {
+    for (const auto& b : trace.AccessesOf(trace.events[j])) {
+      if (a.ConflictsWith(b)) return true;
+    }
+  }
+  return false;
+}
+
+std::vector<Clock> Clocks(const sched::Trace& trace, size_t threads) {
+  std::vector<Clock> clocks;
+  for (size_t j = 0; j < trace.size(); ++j) {
+    Clock c(threads, 0);
+    for (size_t i = 0; i < j; ++i) {
+      if (trace.events[i].thread != trace.events[j].thread && !Conflict(trace, i, j)) continue;
+      for (size_t t = 0; t < threads; ++t) c[t] = std::max(c[t], clocks[i][t]);
+    }
+    c[trace.events[j].thread] = trace.events[j].index + 1;
+    clocks.push_back(c);
+  }
+  return clocks;
+}
+
+void Compare(Path& path, const sched::Trace& trace, size_t threads) {
+  const std::vector<Clock> clocks = Clocks(trace, threads);
+  auto before = [&](size_t i, size_t j) {
+    return clocks[j][trace.events[i].thread] > trace.events[i].index;
+  };
+  std::set<std::pair<uint32_t, uint32_t>> races, found;
+  std::vector<uint32_t> not_after;
+  for (uint32_t i = 0; i < trace.size(); ++i) {
+    std::vector<uint32_t> expected;
+    for (uint32_t j = i + 1; j < trace.size(); ++j) {
+      ASSERT_EQ(path.HappensBefore(i, j), before(i, j)) << i << " " << j;
+      ASSERT_EQ(path.pool().Conflict(path.record(i), path.record(j)), Conflict(trace, i, j));
+      if (!before(i, j)) expected.push_back(j);
+      if (trace.events[i].thread == trace.events[j].thread || !Conflict(trace, i, j)) continue;
+      bool between = false;
+      for (uint32_t k = i + 1; k < j && !between; ++k) between = before(i, k) && before(k, j);
+      if (!between) races.insert({i, j});
+    }
+    const size_t count = path.NotAfter(i, &not_after);
+    ASSERT_EQ(std::vector<uint32_t>(not_after.begin(), not_after.begin() + long(count)), expected);
+    ASSERT_EQ(path.LastNotAfter(i), expected.empty() ? i : expected.back());
+  }
+  for (const Pair& pair : path.pairs()) {
+    EXPECT_TRUE(found.insert({pair.first, pair.second}).second) << "a race was found twice";
+  }
+  ASSERT_EQ(found, races);
+}
+
+void RunRandomTraces(uint64_t seed, int rounds, size_t most_threads, size_t most_events) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  EventPool pool;
+  const size_t threads = 1 + random() % most_threads;
+  {
+    Path path(pool);
+    sched::Trace trace;
+    std::vector<uint32_t> counts(threads, 0);
+    for (int round = 0; round < rounds; ++round) {
+      const size_t keep = random() % (trace.size() + 1);
+      for (size_t p = trace.size(); p-- > keep;) --counts[trace.events[p].thread];
+      trace.CutBack(keep);
+      path.CutBack(keep);
+      const size_t length = keep + random() % (most_events - std::min(keep, most_events - 1));
+      while (trace.size() < length) AppendRandomEvent(trace, counts, random);
+      for (size_t p = keep; p < trace.size(); ++p) path.Extend(trace, kNoEvent);
+      Compare(path, trace, threads);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+    path.CutBack(0);
+  }
+  EXPECT_EQ(pool.live(), 0u);
+}
+
+TEST(PathProperty, ShortTraces) {
+  for (uint64_t seed = 1; seed <= 400; ++seed) RunRandomTraces(seed, 12, 5, 24);
+}
+
+// Beyond the distance up to which D(i) is found by looking at every event; more threads than one
+// register of a clock holds.
+TEST(PathProperty, LongTraces) {
+  for (uint64_t seed = 1; seed <= 4; ++seed) RunRandomTraces(seed, 2, 40, 700);
+}
+
+TEST(Footprint, NormalisedFormIsCanonical) {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 20000; ++round) {
+    std::vector<Range> ranges;
+    uint32_t modes[80] = {};
+    const size_t count = random() % 18;
+    for (size_t k = 0; k < count; ++k) {
+      const Range r{random() % 40, static_cast<uint32_t>(1 + random() % 12),
+                    static_cast<uint32_t>(1 + random() % 7)};
+      for (sched::Cell c = r.begin; c < r.end(); ++c) modes[c] |= r.modes;
+      ranges.push_back(r);
+    }
+    Normalise(&ranges);
+    uint32_t found[80] = {};
+    for (size_t k = 0; k < ranges.size(); ++k) {
+      ASSERT_GT(ranges[k].size, 0u);
+      if (k > 0) {
+        ASSERT_GE(ranges[k].begin, ranges[k - 1].end());
+        ASSERT_FALSE(ranges[k].begin == ranges[k - 1].end() &&
+                     ranges[k].modes == ranges[k - 1].modes);
+      }
+      for (sched::Cell c = ranges[k].begin; c < ranges[k].end(); ++c) found[c] = ranges[k].modes;
+    }
+    ASSERT_TRUE(std::equal(modes, modes + 80, found)) << "round " << round;
+  }
+}
+
+}  // namespace
+}  // namespace mc::dpor
