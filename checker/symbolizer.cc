@@ -218,7 +218,10 @@ std::string Symbolizer::Implementation::VariableAt(uint64_t address) {
 
 void Symbolizer::Implementation::BuildIndex() {
   indexed_ = true;
-  auto visit = [](Dwfl_Module* module, void**, const char*, Dwarf_Addr, void* self) -> int {
+  auto visit = [](Dwfl_Module* module, void**, const char* name, Dwarf_Addr, void* self) -> int {
+    // The checker's own code in the process is no part of the program, though it may come from the
+    // same headers.
+    if (std::string_view(name).find("libmc_runtime") != std::string_view::npos) return DWARF_CB_OK;
     Dwarf_Addr bias = 0;
     Dwarf_Die* unit = nullptr;
     while ((unit = dwfl_module_nextcu(module, unit, &bias)) != nullptr) {
@@ -271,7 +274,7 @@ void Symbolizer::Implementation::IndexInlinedCode(Dwarf_Die* unit, Dwarf_Die* di
         Dwarf_Addr base = 0, begin = 0, end = 0;
         ptrdiff_t offset = 0;
         while ((offset = dwarf_ranges(&child, offset, &base, &begin, &end)) > 0) {
-          ranges.push_back({begin + bias, end + bias});
+          if (begin < end) ranges.push_back({begin + bias, end + bias});
         }
       }
     }

@@ -82,32 +82,55 @@ bool EventModel::Exists(ThreadId thread, uint32_t previous) {
   return creation == kNoPosition || Contains(creation);
 }
 
+// The number of the first entry behind the prefix.
+size_t EventModel::FirstAfter(const ObjectLog& log) const {
+  return static_cast<size_t>(
+      std::partition_point(log.entries.begin(), log.entries.end(),
+                           [&](const ObjectEntry& e) { return e.position < i_; }) -
+      log.entries.begin());
+}
+
+const ObjectEntry* EventModel::LastInPrefix(const ObjectLog& log) const {
+  for (size_t k = FirstAfter(log); k-- > 0;) {
+    if (log.entries[k].has_ledger) return &log.entries[k];
+  }
+  return nullptr;
+}
+
+template <typename Visit>
+bool EventModel::VisitChangesInD(const ObjectLog& log, const Visit& visit) {
+  const std::vector<ObjectEntry>& entries = log.entries;
+  const size_t first = FirstAfter(log);
+  // Go through what is shorter: the entries after i, or D.
+  constexpr size_t kShort = 32;
+  if (entries.size() - first <= kShort || entries.size() - first <= after_count()) {
+    for (size_t k = entries.size(); k-- > first;) {
+      if (entries[k].has_ledger && Contains(entries[k].position) && !visit(entries[k])) {
+        return false;
+      }
+    }
+    return true;
+  }
+  for (size_t k = after_count_; k-- > 0;) {
+    auto at = std::partition_point(entries.begin() + static_cast<ptrdiff_t>(first), entries.end(),
+                                   [&](const ObjectEntry& e) { return e.position < after_[k]; });
+    if (at != entries.end() && at->position == after_[k] && at->has_ledger && !visit(*at)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // The last change of `object` in S; nullptr if there is none.
 const ObjectEntry* EventModel::LastLedger(Cell object) {
   const ObjectLog* log = path_.FindLog(object);
   if (log == nullptr) return nullptr;
-  const std::vector<ObjectEntry>& entries = log->entries;
-  auto first_after = std::partition_point(entries.begin(), entries.end(),
-                                          [&](const ObjectEntry& e) { return e.position < i_; });
-  // Go through what is shorter: the entries after i, or D.
-  constexpr ptrdiff_t kShort = 32;
-  if (entries.end() - first_after <= kShort) {
-    for (size_t k = entries.size(); k-- > 0;) {
-      if (entries[k].has_ledger && Contains(entries[k].position)) return &entries[k];
-    }
-    return nullptr;
-  }
-  After();
-  for (size_t k = after_count_; k-- > 0;) {
-    auto at = std::partition_point(first_after, entries.end(),
-                                   [&](const ObjectEntry& e) { return e.position < after_[k]; });
-    if (at != entries.end() && at->position == after_[k] && at->has_ledger) return &*at;
-  }
-  while (first_after != entries.begin()) {
-    --first_after;
-    if (first_after->has_ledger) return &*first_after;
-  }
-  return nullptr;
+  const ObjectEntry* last = nullptr;
+  VisitChangesInD(*log, [&](const ObjectEntry& e) {
+    last = &e;
+    return false;
+  });
+  return last != nullptr ? last : LastInPrefix(*log);
 }
 
 bool EventModel::MutexFree(Cell mutex) {
@@ -125,24 +148,19 @@ bool EventModel::EverChanged(Cell object) {
 bool EventModel::SemaphorePositive(Cell semaphore) {
   const ObjectLog* log = path_.FindLog(semaphore);
   if (log == nullptr) return true;  // nothing is known to have disabled the thread
-  const std::vector<ObjectEntry>& entries = log->entries;
-  auto after = std::partition_point(entries.begin(), entries.end(),
-                                    [&](const ObjectEntry& e) { return e.position < i_; });
-  const ObjectEntry* known = nullptr;
   int64_t count = 0;
-  for (auto e = after; e != entries.begin() && known == nullptr;) {
-    --e;
-    if (!e->has_ledger) continue;
-    known = &*e;
-    count = e->after;
+  if (const ObjectEntry* known = LastInPrefix(*log); known != nullptr) {
+    count = known->after;
+  } else {
+    auto first = std::ranges::find_if(log->entries, &ObjectEntry::has_ledger);
+    if (first == log->entries.end()) return true;
+    count = first->before;
   }
-  for (auto e = after; e != entries.end(); ++e) {
-    if (!e->has_ledger) continue;
-    if (known == nullptr) count = e->before;  // nobody changed it before
-    known = &*e;
-    if (Contains(e->position)) count += e->after - e->before;
-  }
-  return known == nullptr || count > 0;
+  VisitChangesInD(*log, [&](const ObjectEntry& e) {
+    count += e.after - e.before;
+    return true;
+  });
+  return count > 0;
 }
 
 // Does any thread hold the lock for reading in S?

@@ -61,6 +61,13 @@ class EventModel {
     return position < dropped_.size() && dropped_[position] == drop_stamp_;
   }
   void Drop(uint32_t position);
+  // Calls visit(entry), latest first, for the changes in D of the log's object until it returns
+  // false; then returns false.
+  template <typename Visit>
+  bool VisitChangesInD(const ObjectLog& log, const Visit& visit);
+  // The last change before i; nullptr if there is none.
+  const ObjectEntry* LastInPrefix(const ObjectLog& log) const;
+  size_t FirstAfter(const ObjectLog& log) const;
   const ObjectEntry* LastLedger(sched::Cell object);
   bool MutexFree(sched::Cell mutex);
   bool SemaphorePositive(sched::Cell semaphore);

@@ -168,6 +168,7 @@ class Path {
   std::vector<Range> ranges_;
   std::vector<uint32_t> choices_;
   std::vector<uint32_t> predecessors_;
+  std::vector<sched::ThreadId> readers_seen_;
 };
 
 template <typename Visit>
@@ -177,19 +178,35 @@ void Path::ForEachDisabler(const sched::Operation& operation, sched::ThreadId th
   auto candidate = [&](uint32_t i) {
     return events_[i].thread != thread && (previous == kNoPosition || !HappensBefore(i, previous));
   };
-  // Visits the events that conflict with a pending access to `cell`. An event with an access of
-  // mode `ordering` comes after everything on the cell that is of interest here: if it happens
-  // before `previous`, so does all before it.
-  auto every_conflict = [&](sched::Cell cell, uint8_t pending_mode, uint8_t ordering) {
+  // The last event that took `cell` from free to held.
+  auto last_acquisition = [&](sched::Cell cell) {
     const ObjectLog* log = FindLog(cell);
     if (log == nullptr) return;
     for (size_t k = log->entries.size(); k-- > 0;) {
       const ObjectEntry& e = log->entries[k];
+      if (!e.has_ledger || e.before != 0 || e.after == 0) continue;
+      if (candidate(e.position)) visit(e.position);
+      return;
+    }
+  };
+  // The last acquisition of each reader. A write lock, which reads the readers half, comes after
+  // all earlier changes of it: if it happens before `previous`, so do they.
+  auto readers_acquisitions = [&](sched::Cell readers) {
+    const ObjectLog* log = FindLog(readers);
+    if (log == nullptr) return;
+    readers_seen_.clear();
+    for (size_t k = log->entries.size(); k-- > 0;) {
+      const ObjectEntry& e = log->entries[k];
       if (!candidate(e.position)) {
-        if ((e.modes & ordering) != 0) return;
-      } else if (ModeSetsConflict(e.modes, pending_mode)) {
-        visit(e.position);
+        if ((e.modes & sched::kRead) != 0) return;
+        continue;
       }
+      if (!e.has_ledger || e.before != 0 || e.after == 0) continue;
+      bool seen = false;
+      for (const sched::ThreadId t : readers_seen_) seen = seen || t == e.thread;
+      if (seen) continue;
+      readers_seen_.push_back(e.thread);
+      visit(e.position);
     }
   };
   const sched::Cell object = operation.object;
@@ -202,17 +219,14 @@ void Path::ForEachDisabler(const sched::Operation& operation, sched::ThreadId th
       }
       if (operation.kind == OperationKind::kFutexReturn) return;
       [[fallthrough]];
-    case OperationKind::kLock: {
-      const ObjectLog* log = FindLog(object);
-      if (log == nullptr) return;
-      for (size_t k = log->entries.size(); k-- > 0;) {
-        const ObjectEntry& e = log->entries[k];
-        if (!e.has_ledger || e.before != 0 || e.after == 0) continue;
-        if (candidate(e.position)) visit(e.position);
-        return;
-      }
+    case OperationKind::kLock:
+    case OperationKind::kReadLock:  // the object is the writer half
+      last_acquisition(object);
       return;
-    }
+    case OperationKind::kWriteLock:
+      readers_acquisitions(sched::MakeCell(sched::CellKind::kReadersHalf, sched::ObjectOf(object)));
+      last_acquisition(object);
+      return;
     case OperationKind::kSemaphoreWait: {
       const ObjectLog* log = FindLog(object);
       if (log == nullptr) return;
@@ -232,14 +246,6 @@ void Path::ForEachDisabler(const sched::Operation& operation, sched::ThreadId th
       }
       return;
     }
-    case OperationKind::kReadLock:
-      every_conflict(object, sched::kRead, sched::kWrite);
-      return;
-    case OperationKind::kWriteLock:
-      every_conflict(sched::MakeCell(sched::CellKind::kReadersHalf, sched::ObjectOf(object)),
-                     sched::kRead, sched::kRead);
-      every_conflict(object, sched::kWrite, sched::kWrite);
-      return;
     case OperationKind::kJoin: {
       const uint32_t exit = LastWrite(object);
       if (exit != kNoPosition && candidate(exit)) visit(exit);

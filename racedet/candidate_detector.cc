@@ -187,6 +187,8 @@ class CandidateDetector::Comparison {
 
 void CandidateDetector::AccessMemory(const Trace& trace, const Event& event,
                                      const MicroAccess& access, uint32_t position) {
+  // The scheduler's own look at memory (a woken spinner's cells), not one of the program.
+  if ((access.flags & sched::kBlockingTest) != 0) return;
   const sched::ThreadId thread = event.thread;
   AccessClass later;
   later.pc = access.pc;

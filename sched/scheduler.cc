@@ -6,6 +6,9 @@
 
 #include <algorithm>
 
+// The linker's marks of where this library begins and its code ends.
+extern "C" __attribute__((visibility("hidden"))) char __ehdr_start, etext;
+
 namespace mc::sched {
 
 Scheduler g_scheduler;
@@ -240,6 +243,9 @@ struct StackWalk {
 _Unwind_Reason_Code AddFrame(_Unwind_Context* context, void* argument) {
   auto* walk = static_cast<StackWalk*>(argument);
   const uint64_t pc = _Unwind_GetIP(context);
+  if (pc >= reinterpret_cast<uintptr_t>(&__ehdr_start) && pc < reinterpret_cast<uintptr_t>(&etext)) {
+    return _URC_NO_REASON;  // the engine's own frames
+  }
   if (pc == 0 || walk->stack->size() >= walk->limit) return _URC_END_OF_STACK;
   walk->stack->push_back(pc);
   return _URC_NO_REASON;

@@ -55,7 +55,7 @@ struct ExecutionOptions {
   bool spurious_wakeups = false;
   bool barrier_full_model = false;  // arrivals do not commute (more users than the count)
   bool narrate = false;             // keep mc_log texts
-  uint64_t max_events = 1 << 20;    // a longer execution is reported as livelock (heuristic)
+  uint64_t max_events = 1 << 18;    // a longer execution is reported as livelock (heuristic)
   uint64_t seed = 0;
   uint32_t disabled_refinements = 0;  // Refinement bits
   EventModelMutation mutation = EventModelMutation::kNone;
@@ -188,8 +188,8 @@ class Scheduler final : public StateView {
     Thread& t = *current_;
     if (mode == kRead) {
       t.spin.OnRead(address, size, static_cast<uint32_t>(position_));
-    } else {
-      t.spin.Progress();
+    } else if (address < t.stack_low || address >= t.stack_high) {
+      t.spin.Progress();  // its own stack the spin rule compares
     }
     if (!recording_) return;
     MicroAccess a;
@@ -203,6 +203,9 @@ class Scheduler final : public StateView {
   }
   // One access to a non-memory cell.
   void RecordCell(Cell cell, uint8_t mode, uint16_t flags, uint64_t pc) {
+    if (mode == kRead) {
+      current_->spin.OnRead(cell, 1, static_cast<uint32_t>(position_));
+    }
     MicroAccess a;
     a.begin = cell;
     a.pc = pc;

@@ -1,6 +1,7 @@
 // The life of one execution: restore, start main, one block after another, end.
 #include <stdlib.h>
 #include <string.h>
+#include <sys/single_threaded.h>
 
 #include <algorithm>
 
@@ -12,6 +13,8 @@ namespace mc::sched {
 void Scheduler::Initialise(int (*body)(void*), void* argument) {
   body_ = body;
   body_argument_ = argument;
+  // Else shared_ptr counts with plain, apparently racy, increments until the first thread exists.
+  __libc_single_threaded = 0;
   InitialiseFibers();
   MakeThread(kNoThread, 0);
   engine_.thread_pointer = threads_[0]->thread_pointer;
@@ -115,6 +118,9 @@ void Scheduler::ResetThreads() {
     t.held.clear();
     t.destructors.clear();
     t.specific.clear();
+    t.barriers.clear();
+    t.random_draws = 0;
+    t.name[0] = 0;
     t.spin.Reset();
   }
   thread_limit_ = 1;
@@ -385,7 +391,8 @@ void Scheduler::RecordSpinReads(const Thread& thread) {
     access.begin = read.cells.begin;
     access.pc = thread.pending.pc;
     access.size = static_cast<uint32_t>(read.cells.size);
-    access.flags = kValueRelevant | kAtomic;
+    // Not an access of the program's own: detectors leave blocking tests alone.
+    access.flags = kValueRelevant | kAtomic | kBlockingTest;
     access.mode = kRead;
     Append(access);
   }

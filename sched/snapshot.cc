@@ -83,6 +83,8 @@ void Snapshot::BeginLibraryChange() {
     if (r.is_program) continue;
     r.before_change = MapMemory(r.end - r.begin);
     memcpy(r.before_change, reinterpret_cast<const void*>(r.begin), r.end - r.begin);
+    // The library blocks all signals meanwhile: a write fault would kill the process.
+    mprotect(reinterpret_cast<void*>(r.begin), r.end - r.begin, PROT_READ | PROT_WRITE);
   }
 }
 
@@ -97,6 +99,10 @@ void Snapshot::EndLibraryChange() {
     }
     munmap(r.before_change, r.end - r.begin);
     r.before_change = nullptr;
+    for (uintptr_t page = r.begin; page < r.end; page += kPage) {
+      if (r.dirty[(page - r.begin) / kPage]) continue;
+      mprotect(reinterpret_cast<void*>(page), kPage, PROT_READ);
+    }
   }
 }
 

@@ -2,7 +2,91 @@
 
 #include <cstring>
 
+#include "sched/virtual_time.h"
+
 namespace mc::sched {
+
+namespace {
+
+constexpr uint64_t kMonthNs = uint64_t{30} * 24 * 3600 * kNanosecondsPerSecond;
+
+// Does a word show a virtual time, in seconds, milliseconds, microseconds or nanoseconds? No other
+// value of interest lies in these four small ranges. Returns the unit per second, or 0.
+uint64_t UnitOfTime(uint64_t word) {
+  constexpr uint64_t kBegin = kStartOfTimeNs / kNanosecondsPerSecond;
+  constexpr uint64_t kEnd = kBegin + uint64_t{10} * 365 * 24 * 3600;
+  for (uint64_t unit = 1; unit <= kNanosecondsPerSecond; unit *= 1000) {
+    if (word >= kBegin * unit && word < kEnd * unit) return unit;
+  }
+  return 0;
+}
+
+// Compares two equally long states of a thread word by word, in several parts.
+class TimeComparison {
+ public:
+  // Remembers how the nanoseconds of the timespecs in this part have changed: they follow seconds.
+  void Learn(const uint64_t* old_words, const uint64_t* new_words, size_t count) {
+    for (size_t i = 1; i < count && pair_count_ < kMaxPairs; ++i) {
+      if (old_words[i] != new_words[i] && UnitOfTime(old_words[i - 1]) == 1 &&
+          UnitOfTime(new_words[i - 1]) == 1 && old_words[i] < kNanosecondsPerSecond &&
+          new_words[i] < kNanosecondsPerSecond) {
+        pairs_[pair_count_++] = {old_words[i], new_words[i]};
+      }
+    }
+  }
+  // Does this part differ only in times, and in nanoseconds as learned?
+  bool Same(const uint64_t* old_words, const uint64_t* new_words, size_t count) const {
+    for (size_t i = 0; i < count; ++i) {
+      if (old_words[i] != new_words[i] && !IsTime(old_words[i], new_words[i])) return false;
+    }
+    return true;
+  }
+
+ private:
+  bool IsTime(uint64_t old_word, uint64_t new_word) const {
+    const uint64_t unit = UnitOfTime(old_word);
+    if (unit != 0 && unit == UnitOfTime(new_word)) return true;
+    for (size_t i = 0; i < pair_count_; ++i) {
+      if (pairs_[i].old_word == old_word && pairs_[i].new_word == new_word) return true;
+    }
+    return false;
+  }
+
+  static constexpr size_t kMaxPairs = 8;
+  struct Pair {
+    uint64_t old_word, new_word;
+  };
+  Pair pairs_[kMaxPairs];
+  size_t pair_count_ = 0;
+};
+
+}  // namespace
+
+bool SpinTracker::SameState(const Visit& visit, const EntryRegisters& registers, const void* live,
+                            size_t stack_size) const {
+  const unsigned char* old_stack = stack_bytes_.data() + visit.stack_offset;
+  if (memcmp(&visit.registers, &registers, sizeof registers) == 0 &&
+      memcmp(old_stack, live, stack_size) == 0) {
+    return true;
+  }
+  if (visit.clock_reads == clock_reads_) return false;
+  const auto* old_words = reinterpret_cast<const uint64_t*>(old_stack);
+  const auto* new_words = static_cast<const uint64_t*>(live);
+  const size_t words = stack_size / sizeof(uint64_t);
+  TimeComparison comparison;
+  comparison.Learn(old_words, new_words, words);
+  return comparison.Same(old_words, new_words, words) &&
+         comparison.Same(visit.registers.callee_saved, registers.callee_saved, 6);
+}
+
+// A loop that looks at the clock is about to be closed: lets time pass first. True if that was
+// done.
+bool SpinTracker::PutClockOn(const Visit& visit) {
+  if (visit.clock_reads == clock_reads_ || clock_put_on_) return false;
+  clock_put_on_ = true;
+  *clock_ns_ += kMonthNs;
+  return true;
+}
 
 bool SpinTracker::Arrive(uint64_t pc, const EntryRegisters& registers, uintptr_t stack_high,
                          size_t* first_read) {
@@ -14,10 +98,10 @@ bool SpinTracker::Arrive(uint64_t pc, const EntryRegisters& registers, uintptr_t
   for (size_t i = visit_count_; i-- > 0;) {
     const Visit& visit = visits_[i];
     if (visit.pc != pc || visit.stack_size != stack_size ||
-        memcmp(&visit.registers, &registers, sizeof registers) != 0 ||
-        memcmp(stack_bytes_.data() + visit.stack_offset, live, stack_size) != 0) {
+        !SameState(visit, registers, live, stack_size)) {
       continue;
     }
+    if (PutClockOn(visit)) return false;
     *first_read = visit.first_read;
     return true;
   }
@@ -32,6 +116,7 @@ bool SpinTracker::Arrive(uint64_t pc, const EntryRegisters& registers, uintptr_t
   visit.stack_offset = stack_bytes_.size();
   visit.stack_size = stack_size;
   visit.first_read = reads_.size();
+  visit.clock_reads = clock_reads_;
   stack_bytes_.resize(stack_bytes_.size() + stack_size);
   memcpy(stack_bytes_.data() + visit.stack_offset, live, stack_size);
   return false;

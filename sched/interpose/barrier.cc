@@ -1,8 +1,9 @@
-// pthread_barrier_*. An arrival ends the block; the departure is the thread's next one, enabled once
-// the generation is full (spec optimal-dpor 1.4, Barriers).
+// pthread_barrier_*. An arrival ends the block; the departure is the thread's next one, enabled
+// once the generation is full (spec optimal-dpor 1.4, Barriers).
 //
-// Arrivals commute until a thread more than the barrier counts is seen arriving; the job then starts
-// again with the full model, in which an arrival is also a read-modify-write of the barrier's state.
+// Arrivals commute until a thread more than the barrier counts is seen arriving; the job then
+// starts again with the full model, in which an arrival is also a read-modify-write of the
+// barrier's state.
 #include <errno.h>
 #include <pthread.h>
 
@@ -77,7 +78,8 @@ void OpenBarrier(Thread& last, BarrierView& barrier) {
   std::vector<Thread*> waiting = ThreadsAt(barrier);
   Thread* serial = &last;
   for (Thread* thread : waiting) {
-    // Who is the serial thread must not depend on the order of arrivals: the one with the lowest id.
+    // Who is the serial thread must not depend on the order of arrivals: the one with the lowest
+    // id.
     if (thread->id < serial->id) serial = thread;
     thread->wait_argument = kMayLeave;
     RaiseClock(&thread->clock_ns, barrier.clock_ns);

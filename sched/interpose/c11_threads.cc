@@ -19,11 +19,16 @@ namespace {
 
 int ThreadResult(int error) {
   switch (error) {
-    case 0: return thrd_success;
-    case EBUSY: return thrd_busy;
-    case ENOMEM: return thrd_nomem;
-    case ETIMEDOUT: return thrd_timedout;
-    default: return thrd_error;
+    case 0:
+      return thrd_success;
+    case EBUSY:
+      return thrd_busy;
+    case ENOMEM:
+      return thrd_nomem;
+    case ETIMEDOUT:
+      return thrd_timedout;
+    default:
+      return thrd_error;
   }
 }
 
@@ -119,8 +124,7 @@ MC_BEHIND_STUB int mc_entry_mtx_trylock(mtx_t* mutex) {
   if (!g_scheduler.program_running()) return Real().mtx_trylock(mutex);
   EngineScope scope;
   const EntryRegisters registers = g_entry_registers;
-  return ThreadResult(
-      TryLockMutex(ViewOf<MutexView>(mutex), nullptr, MC_CALLER_PC(), registers));
+  return ThreadResult(TryLockMutex(ViewOf<MutexView>(mutex), nullptr, MC_CALLER_PC(), registers));
 }
 
 MC_SPIN_STUB(mtx_timedlock, mc_entry_mtx_timedlock);
@@ -128,8 +132,7 @@ MC_BEHIND_STUB int mc_entry_mtx_timedlock(mtx_t* mutex, const timespec* deadline
   if (!g_scheduler.program_running()) return Real().mtx_timedlock(mutex, deadline);
   EngineScope scope;
   const EntryRegisters registers = g_entry_registers;
-  return ThreadResult(
-      TryLockMutex(ViewOf<MutexView>(mutex), deadline, MC_CALLER_PC(), registers));
+  return ThreadResult(TryLockMutex(ViewOf<MutexView>(mutex), deadline, MC_CALLER_PC(), registers));
 }
 
 MC_HOOK int cnd_init(cnd_t* condition) {

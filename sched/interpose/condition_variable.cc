@@ -64,9 +64,9 @@ int WaitWithoutMutex(Thread& thread, ConditionVariableView& condition, MutexView
 }
 
 int UseOfDestroyed(const ConditionVariableView& condition, const char* what, uint64_t pc) {
-  return Misuse(std::string(what) + " the destroyed " +
-                    NameOfObject("condition variable", &condition),
-                pc, EINVAL);
+  return Misuse(
+      std::string(what) + " the destroyed " + NameOfObject("condition variable", &condition), pc,
+      EINVAL);
 }
 
 }  // namespace
@@ -77,8 +77,8 @@ int WaitOnCondition(ConditionVariableView& condition, MutexView& mutex, const ti
   if (deadline != nullptr && !IsValidTime(*deadline)) return EINVAL;
   const uint64_t end = deadline == nullptr ? 0 : ClockAt(*deadline);
   WaitPoint point(deadline != nullptr || g_scheduler.options().spurious_wakeups, pc, registers);
-  const OperationDetail detail = deadline == nullptr ? OperationDetail::kConditionWait
-                                                     : OperationDetail::kConditionTimedWait;
+  const OperationDetail detail =
+      deadline == nullptr ? OperationDetail::kConditionWait : OperationDetail::kConditionTimedWait;
   BeforeOperation(kPpCond, pc, detail);
   if (mutex.owner != OwnerOf(thread)) {
     return WaitWithoutMutex(thread, condition, mutex, pc, registers);

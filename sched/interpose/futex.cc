@@ -21,7 +21,8 @@ long Fail(int error) {
   return -1;
 }
 
-// Thread::clock_ns at which the wait runs out. FUTEX_WAIT takes an interval, the bitset form a time.
+// Thread::clock_ns at which the wait runs out. FUTEX_WAIT takes an interval, the bitset form a
+// time.
 uint64_t DeadlineOf(const Thread& thread, int command, const timespec* timeout) {
   if (timeout == nullptr) return 0;
   return command == FUTEX_WAIT ? thread.clock_ns + IntervalOf(*timeout) : ClockAt(*timeout);
@@ -112,8 +113,7 @@ long DoFutex(uint32_t* word, int operation, uint32_t value, const timespec* time
     return Wake(word, value, pc);
   }
   Unsupported("futex operation " + std::to_string(command) +
-                  (all_bits ? "" : " (with bit set " + std::to_string(mask) + ")"),
-              pc);
+              (all_bits ? "" : " (with bit set " + std::to_string(mask) + ")"));
 }
 
 }  // namespace mc::sched

@@ -1,5 +1,5 @@
-// The functions of <mc/mc.h> that a test calls while it runs. In a plain run of the same binary, not
-// under mc, they do what the header's ordinary program does.
+// The functions of <mc/mc.h> that a test calls while it runs. In a plain run of the same binary,
+// not under mc, they do what the header's ordinary program does.
 #include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -32,8 +32,7 @@ void Deschedule(uint64_t pc) {
   g_scheduler.RecordCell(wake, kRead, kValueRelevant, pc);
   thread.woken = thread.timed_out = false;
   g_scheduler.EndBlock(
-      MakeOperation(OperationKind::kDescheduled, wake, pc, OperationDetail::kDeschedule),
-      &IsWoken);
+      MakeOperation(OperationKind::kDescheduled, wake, pc, OperationDetail::kDeschedule), &IsWoken);
   g_scheduler.RecordCell(wake, kRead, kValueRelevant | kAcquire, pc);
   g_scheduler.Progress();
   AfterOperation(kPpThread);
@@ -60,8 +59,8 @@ void MakeRunnable(int number, uint64_t pc) {
   AfterOperation(kPpThread);
 }
 
-// A plain run: thread numbers in the order in which the threads ask, and one wake-up per number that
-// waits to be used.
+// A plain run: thread numbers in the order in which the threads ask, and one wake-up per number
+// that waits to be used.
 struct PlainRun {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t woken = PTHREAD_COND_INITIALIZER;

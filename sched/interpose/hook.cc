@@ -7,29 +7,28 @@ namespace mc::sched {
 
 namespace {
 
-std::string HexOf(uint64_t value) {
+std::string HexOf(const volatile void* address) {
   char text[24];
   const int length =
-      snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+      snprintf(text, sizeof text, "0x%llx",
+               static_cast<unsigned long long>(reinterpret_cast<uintptr_t>(address)));
   return std::string(text, static_cast<size_t>(length));
-}
-std::string HexOf(const volatile void* address) {
-  return HexOf(reinterpret_cast<uintptr_t>(address));
 }
 
 }  // namespace
 
 void TouchObject(const volatile void* object, size_t size, uint8_t mode, uint64_t pc) {
   const uintptr_t address = reinterpret_cast<uintptr_t>(object);
-  if (ProgramHeap::Contains(address) && g_scheduler.heap().IsBadAccess(address, size)) [[unlikely]] {
+  if (ProgramHeap::Contains(address) && g_scheduler.heap().IsBadAccess(address, size))
+      [[unlikely]] {
     const AddressDescription found =
         g_scheduler.heap().Describe(ProgramHeap::FirstBadAddress(address, size));
     const bool overrun = found.verdict == AddressVerdict::kHeapOverrun;
-    g_scheduler.ReportBug(overrun ? BugKind::kHeapOverrun : BugKind::kUseAfterFree,
-                          "operation on the synchronisation object " + HexOf(object) +
-                              (overrun ? ", which reaches beyond its heap block"
-                                       : ", whose memory has been freed"),
-                          pc);
+    g_scheduler.ReportBug(
+        overrun ? BugKind::kHeapOverrun : BugKind::kUseAfterFree,
+        "operation on the synchronisation object " + HexOf(object) +
+            (overrun ? ", which reaches beyond its heap block" : ", whose memory has been freed"),
+        pc);
   }
   g_scheduler.RecordObject(object, size, mode, pc);
 }
@@ -47,9 +46,10 @@ int Misuse(std::string message, uint64_t pc, int error) {
   return error;
 }
 
-void Unsupported(const std::string& what, uint64_t pc) {
-  g_scheduler.HarnessError("the harness uses " + what + " at {pc:" + HexOf(pc) +
-                           "}, which mc does not support");
+void Unsupported(const std::string& what) {
+  g_scheduler.HarnessError("the harness uses " + what +
+                           ", which mc does not support. Replace it in the test, or leave this "
+                           "part out of it.");
 }
 
 void RememberHeld(Thread& thread, const volatile void* object, uint64_t pc, bool robust) {

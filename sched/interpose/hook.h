@@ -82,7 +82,7 @@ std::string NameOfObject(const char* kind, const volatile void* object);
 int Misuse(std::string message, uint64_t pc, int error);
 
 // The program asked for something that mc does not support: the check ends with an error.
-[[noreturn]] void Unsupported(const std::string& what, uint64_t pc);
+[[noreturn]] void Unsupported(const std::string& what);
 
 // Remembers in Thread::held, for reports and deadlock cycles, what the thread holds.
 void RememberHeld(Thread& thread, const volatile void* object, uint64_t pc, bool robust = false);

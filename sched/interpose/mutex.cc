@@ -157,9 +157,9 @@ int DestroyMutex(MutexView& mutex, uint64_t pc) {
     return Misuse(NameOfObject("mutex", &mutex) + " is destroyed twice", pc, EINVAL);
   }
   if (mutex.owner != 0) {
-    return Misuse(NameOfObject("mutex", &mutex) + " is destroyed while held by " +
-                      NameOfOwner(mutex.owner),
-                  pc, EBUSY);
+    return Misuse(
+        NameOfObject("mutex", &mutex) + " is destroyed while held by " + NameOfOwner(mutex.owner),
+        pc, EBUSY);
   }
   mutex.kind = -1;
   g_scheduler.Progress();
@@ -185,7 +185,7 @@ void ReleaseRobustMutexes(Thread& thread) {
     MutexView& mutex = ViewOf<MutexView>(reinterpret_cast<void*>(thread.held[i].object));
     if (mutex.owner != OwnerOf(thread)) continue;
     mutex.robust_state = mutex.robust_state == MutexView::kConsistent ? MutexView::kOwnerDied
-                                                                     : MutexView::kNotRecoverable;
+                                                                      : MutexView::kNotRecoverable;
     ReleaseMutex(thread, mutex, thread.held[i].pc);  // there is no call: where it was locked
   }
 }

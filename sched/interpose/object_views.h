@@ -1,9 +1,9 @@
 // How the engine sees the bytes of the C library's synchronisation objects.
 //
 // The state of an object lives in its own bytes: they go back to the snapshot with the rest of the
-// program's memory and die with it. The layouts agree with glibc's (64-bit) as far as an object that
-// glibc initialised, statically or by a call, and nobody uses, means here what it means there: a
-// program may initialise an object before its controlled execution begins, and glibc may use it
+// program's memory and die with it. The layouts agree with glibc's (64-bit) as far as an object
+// that glibc initialised, statically or by a call, and nobody uses, means here what it means there:
+// a program may initialise an object before its controlled execution begins, and glibc may use it
 // after. Fields glibc uses otherwise are zero whenever the object is free.
 //
 // `clock_ns` carries virtual time from the thread that releases to the one that acquires.
@@ -22,13 +22,13 @@ namespace mc::sched {
 inline constexpr uint32_t kDestroyedMark = 0x6d63dead;
 
 struct MutexView {
-  uint32_t owner;      // ThreadId + 1; 0: free                (glibc: __lock)
-  uint32_t recursion;  // how often the owner holds it         (glibc: __count)
-  uint32_t robust_state;                                    // (glibc: __owner)
-  uint32_t unused;                                          // (glibc: __nusers)
-  int32_t kind;        // glibc's; -1: destroyed
+  uint32_t owner;         // ThreadId + 1; 0: free                (glibc: __lock)
+  uint32_t recursion;     // how often the owner holds it         (glibc: __count)
+  uint32_t robust_state;  // (glibc: __owner)
+  uint32_t unused;        // (glibc: __nusers)
+  int32_t kind;           // glibc's; -1: destroyed
   uint32_t spins;
-  uint64_t clock_ns;                                        // (glibc: __list, robust mutexes only)
+  uint64_t clock_ns;  // (glibc: __list, robust mutexes only)
 
   enum RobustState : uint32_t { kConsistent = 0, kOwnerDied = 1, kNotRecoverable = 2 };
   static constexpr int kKindMask = 3, kRobustBit = 16;
@@ -57,9 +57,9 @@ static_assert(sizeof(ConditionVariableView) <= sizeof(cnd_t));
 
 struct ReadWriteLockView {
   uint32_t unused[4];
-  uint32_t readers;    // read locks held                       (glibc: __pad3)
-  uint32_t mark;       // kDestroyedMark once destroyed         (glibc: __pad4)
-  uint32_t writer;     // ThreadId + 1 of the writer; 0: none   (glibc: __cur_writer)
+  uint32_t readers;  // read locks held                       (glibc: __pad3)
+  uint32_t mark;     // kDestroyedMark once destroyed         (glibc: __pad4)
+  uint32_t writer;   // ThreadId + 1 of the writer; 0: none   (glibc: __cur_writer)
   int32_t shared;
   uint64_t readers_clock_ns;  // latest time of a read unlock; for writers only
   uint64_t clock_ns;          // of the last write unlock       (glibc: __pad2)
@@ -77,7 +77,7 @@ struct SemaphoreView {
   uint32_t value;
   uint32_t waiters;
   int32_t shared;
-  uint32_t mark;       // kOurs, kDestroyedMark, or anything
+  uint32_t mark;  // kOurs, kDestroyedMark, or anything
   uint64_t clock_ns;
 
   static constexpr uint32_t kOurs = 0x6d635e30;
@@ -86,12 +86,12 @@ static_assert(sizeof(SemaphoreView) <= sizeof(sem_t));
 
 struct BarrierView {
   uint32_t arrived;     // threads waiting in this generation   (glibc: in)
-  uint32_t generation;                                       // (glibc: current_round)
+  uint32_t generation;  // (glibc: current_round)
   uint32_t count;
   int32_t shared;
-  uint32_t departed;    // glibc's
-  uint32_t mark;        // kDestroyedMark once destroyed
-  uint64_t clock_ns;    // latest time of those waiting; meaningless while nobody waits
+  uint32_t departed;  // glibc's
+  uint32_t mark;      // kDestroyedMark once destroyed
+  uint64_t clock_ns;  // latest time of those waiting; meaningless while nobody waits
 };
 static_assert(sizeof(BarrierView) <= sizeof(pthread_barrier_t));
 

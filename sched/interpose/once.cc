@@ -1,5 +1,5 @@
-// pthread_once, and the guards of function-local statics. This file is compiled with exceptions: the
-// program's pass through it.
+// pthread_once, and the guards of function-local statics. This file is compiled with exceptions:
+// the program's pass through it.
 #include <pthread.h>
 
 #include "sched/interpose/hook.h"
@@ -110,8 +110,8 @@ MC_HOOK int pthread_once(pthread_once_t* control, void (*routine)()) {
   return 0;
 }
 
-// The Itanium C++ ABI's interface for function-local statics (3.3.3). The compiler's own test of the
-// first byte is an atomic load that the program makes.
+// The Itanium C++ ABI's interface for function-local statics (3.3.3). The compiler's own test of
+// the first byte is an atomic load that the program makes.
 MC_HOOK int __cxa_guard_acquire(uint64_t* guard) {
   if (!g_scheduler.program_running()) return Real().__cxa_guard_acquire(guard);
   EngineScope scope;

@@ -1,6 +1,6 @@
-// Random numbers that repeat (DESIGN section 5). What the system gives is a function of seed, thread
-// and how often the thread asked. rand() and its relatives have one state for the whole process,
-// which the C library keeps: it is a cell that every call reads and writes.
+// Random numbers that repeat (DESIGN section 5). What the system gives is a function of seed,
+// thread and how often the thread asked. rand() and its relatives have one state for the whole
+// process, which the C library keeps: it is a cell that every call reads and writes.
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -176,8 +176,7 @@ void MakeWithoutResources(void* self) { *static_cast<RandomDeviceView*>(self) = 
 
 }  // namespace
 
-MC_HOOK void
-_ZNSt13random_device7_M_initERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE(
+MC_HOOK void _ZNSt13random_device7_M_initERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE(
     void* self, const void* token) {
   if (!g_scheduler.program_running()) return Real().random_device_init(self, token);
   MakeWithoutResources(self);

@@ -37,7 +37,8 @@ void ResolveAll() {
 }  // namespace
 
 const RealFunctions& Real() {
-  if (!__atomic_load_n(&g_resolved, __ATOMIC_ACQUIRE)) [[unlikely]] ResolveAll();
+  if (!__atomic_load_n(&g_resolved, __ATOMIC_ACQUIRE)) [[unlikely]]
+    ResolveAll();
   return g_real;
 }
 

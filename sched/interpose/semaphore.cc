@@ -50,11 +50,11 @@ int TakeOne(SemaphoreView& semaphore, bool value_relevant, uint16_t flags, uint6
 }
 
 int Wait(SemaphoreView& semaphore, uint64_t pc) {
-  const bool first = BlockOperation(
-      kPpLock, &semaphore,
-      MakeOperation(OperationKind::kSemaphoreWait, SemaphoreCell(semaphore), pc,
-                    OperationDetail::kSemaphoreWait),
-      &IsPositive);
+  const bool first =
+      BlockOperation(kPpLock, &semaphore,
+                     MakeOperation(OperationKind::kSemaphoreWait, SemaphoreCell(semaphore), pc,
+                                   OperationDetail::kSemaphoreWait),
+                     &IsPositive);
   const int result = TakeOne(semaphore, !first, 0, pc);
   AfterOperation(0);
   return result;

@@ -68,10 +68,10 @@ int Unlock(SpinLockView& lock, uint64_t pc) {
   if (owner != OwnerOf(thread)) {
     g_scheduler.RecordCell(LockCell(lock), kRead, kValueRelevant, pc);
     TouchObject(&lock, sizeof lock, kRead, pc);
-    return Misuse(NameOfOwner(OwnerOf(thread)) + " unlocks " + NameOfObject("spin lock", &lock) +
-                      (owner == 0 ? ", which is not locked"
-                                  : ", which is held by " + NameOfOwner(owner)),
-                  pc, 0);
+    return Misuse(
+        NameOfOwner(OwnerOf(thread)) + " unlocks " + NameOfObject("spin lock", &lock) +
+            (owner == 0 ? ", which is not locked" : ", which is held by " + NameOfOwner(owner)),
+        pc, 0);
   }
   if (!g_scheduler.Mutated(EventModelMutation::kUnlock)) {
     g_scheduler.RecordCell(LockCell(lock), kWrite, kRelease, pc);

@@ -1,4 +1,6 @@
 // syscall(): the system calls that are part of the model. Everything else goes to the system.
+#include "sched/interpose/system_call.h"
+
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -7,7 +9,6 @@
 #include "sched/interpose/hook.h"
 #include "sched/interpose/real.h"
 #include "sched/interpose/spin_stub.h"
-#include "sched/interpose/system_call.h"
 #include "sched/interpose/virtual_time.h"
 
 using namespace mc::sched;
@@ -49,7 +50,7 @@ MC_BEHIND_STUB long mc_entry_syscall(long number, long a, long b, long c, long d
     case SYS_fork:
     case SYS_vfork: {
       EngineScope scope;
-      Unsupported("the system call clone", pc);
+      Unsupported("the system call clone");
     }
     default: {
       EngineScope scope;

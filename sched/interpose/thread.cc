@@ -1,5 +1,5 @@
-// pthread_create, pthread_join, ...: threads of the program. A pthread_t is the base of the thread's
-// thread-local storage, which is its slot's and so a function of the thread's name.
+// pthread_create, pthread_join, ...: threads of the program. A pthread_t is the base of the
+// thread's thread-local storage, which is its slot's and so a function of the thread's name.
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -120,9 +120,10 @@ int DetachThread(pthread_t handle, uint64_t pc) {
   Thread* target = g_scheduler.FindByPthread(handle);
   if (target == nullptr) return Misuse("detach of something that is no thread", pc, ESRCH);
   if (target->detached || target->joined || target->join_claimed) {
-    return Misuse("detach of " + NameOfOwner(OwnerOf(*target)) +
-                      (target->detached ? ", which is detached already" : ", which is being joined"),
-                  pc, EINVAL);
+    return Misuse(
+        "detach of " + NameOfOwner(OwnerOf(*target)) +
+            (target->detached ? ", which is detached already" : ", which is being joined"),
+        pc, EINVAL);
   }
   target->detached = true;
   g_scheduler.Progress();
@@ -200,8 +201,8 @@ MC_HOOK int pthread_getattr_np(pthread_t handle, pthread_attr_t* attributes) {
   if (result != 0) return result;
   pthread_attr_setstack(attributes, reinterpret_cast<void*>(thread->stack_low),
                         thread->stack_high - thread->stack_low);
-  pthread_attr_setdetachstate(
-      attributes, thread->detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE);
+  pthread_attr_setdetachstate(attributes,
+                              thread->detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE);
   return 0;
 }
 
@@ -252,7 +253,6 @@ MC_HOOK int pthread_setschedprio(pthread_t handle, int priority) {
 
 MC_HOOK int pthread_kill(pthread_t handle, int signal) {
   if (!g_scheduler.program_running()) return Real().pthread_kill(handle, signal);
-  const uint64_t pc = MC_CALLER_PC();
   bool to_self;
   {
     EngineScope scope;
@@ -260,7 +260,7 @@ MC_HOOK int pthread_kill(pthread_t handle, int signal) {
     if (thread == nullptr || thread->joined) return ESRCH;
     if (signal == 0) return 0;
     to_self = thread == &g_scheduler.current();
-    if (!to_self) Unsupported("pthread_kill of another thread", pc);
+    if (!to_self) Unsupported("pthread_kill of another thread");
   }
   return raise(signal) == 0 ? 0 : errno;
 }

@@ -1,4 +1,5 @@
-// The operations behind pthread_create, pthread_join, ... and thrd_*. All return 0 or an errno value.
+// The operations behind pthread_create, pthread_join, ... and thrd_*. All return 0 or an errno
+// value.
 #ifndef MC_SCHED_INTERPOSE_THREAD_OPERATIONS_H_
 #define MC_SCHED_INTERPOSE_THREAD_OPERATIONS_H_
 

@@ -46,6 +46,7 @@ void Store(T* place, const T& value, uint64_t pc) {
 }  // namespace
 
 uint64_t ReadClock(Thread& thread) {
+  thread.spin.OnClockRead(&thread.clock_ns);
   thread.clock_ns += kClockReadNs;
   return kStartOfTimeNs + thread.clock_ns;
 }
@@ -109,8 +110,7 @@ MC_HOOK int gettimeofday(timeval* time, void* zone) noexcept {
 MC_HOOK time_t time(time_t* place) noexcept {
   if (!g_scheduler.program_running()) return Real().time(place);
   EngineScope scope;
-  const auto now =
-      static_cast<time_t>(ReadClock(g_scheduler.current()) / kNanosecondsPerSecond);
+  const auto now = static_cast<time_t>(ReadClock(g_scheduler.current()) / kNanosecondsPerSecond);
   if (place != nullptr) Store(place, now, MC_CALLER_PC());
   return now;
 }

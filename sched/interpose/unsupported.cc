@@ -16,20 +16,20 @@ using namespace mc::sched;
 MC_HOOK int pthread_cancel(pthread_t handle) {
   if (!g_scheduler.program_running()) return Real().pthread_cancel(handle);
   EngineScope scope;
-  Unsupported("pthread_cancel", MC_CALLER_PC());
+  Unsupported("pthread_cancel");
 }
 
 MC_HOOK int pthread_sigqueue(pthread_t handle, int signal, const sigval value) {
   if (!g_scheduler.program_running()) return Real().pthread_sigqueue(handle, signal, value);
   EngineScope scope;
-  Unsupported("pthread_sigqueue", MC_CALLER_PC());
+  Unsupported("pthread_sigqueue");
 }
 
 // Named semaphores are shared with other processes, and would keep their value between executions.
 MC_HOOK sem_t* sem_open(const char* name, int flags, ...) {
   if (g_scheduler.program_running()) {
     EngineScope scope;
-    Unsupported("sem_open (a named semaphore)", MC_CALLER_PC());
+    Unsupported("sem_open (a named semaphore)");
   }
   __builtin_va_list arguments;
   __builtin_va_start(arguments, flags);
@@ -42,7 +42,7 @@ MC_HOOK sem_t* sem_open(const char* name, int flags, ...) {
 MC_HOOK int timer_create(clockid_t clock, sigevent* event, timer_t* timer) {
   if (!g_scheduler.program_running()) return Real().timer_create(clock, event, timer);
   EngineScope scope;
-  Unsupported("timer_create", MC_CALLER_PC());
+  Unsupported("timer_create");
 }
 
 MC_SPIN_STUB(poll, mc_entry_poll);
@@ -51,7 +51,7 @@ MC_BEHIND_STUB int mc_entry_poll(pollfd* files, nfds_t count, int milliseconds) 
   EngineScope scope;
   const EntryRegisters registers = g_entry_registers;
   if (count != 0) return Real().poll(files, count, milliseconds);
-  if (milliseconds < 0) Unsupported("poll without files and without a time-out", MC_CALLER_PC());
+  if (milliseconds < 0) Unsupported("poll without files and without a time-out");
   Sleep(static_cast<uint64_t>(milliseconds) * 1000000, MC_CALLER_PC(), registers);
   return 0;
 }
@@ -64,7 +64,7 @@ MC_BEHIND_STUB int mc_entry_select(int count, fd_set* read, fd_set* write, fd_se
   const EntryRegisters registers = g_entry_registers;
   if (count != 0) return Real().select(count, read, write, except, timeout);
   if (timeout == nullptr) {
-    Unsupported("select without files and without a time-out", MC_CALLER_PC());
+    Unsupported("select without files and without a time-out");
   }
   timespec interval;
   interval.tv_sec = timeout->tv_sec;

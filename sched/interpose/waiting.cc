@@ -47,8 +47,8 @@ std::vector<Thread*> WaitersAt(WaitKind kind, uintptr_t address) {
   std::vector<Thread*> waiters;
   for (uint32_t id = 0; id < g_scheduler.thread_limit(); ++id) {
     Thread& thread = g_scheduler.ThreadById(static_cast<ThreadId>(id));
-    if (thread.exists && thread.status == ThreadStatus::kRunnable &&
-        thread.wait_argument == kind && thread.wait_object == address && !thread.woken) {
+    if (thread.exists && thread.status == ThreadStatus::kRunnable && thread.wait_argument == kind &&
+        thread.wait_object == address && !thread.woken) {
       waiters.push_back(&thread);
     }
   }
