@@ -54,10 +54,10 @@ std::string IdentityOf(const Bug& bug) {
 }
 
 std::string Describe(const Race& race) {
-  return absl::StrCat(race.a.kind, " and ", race.b.kind, " of ",
-                      race.object.empty() ? "shared memory" : race.object,
-                      race.data_race ? " are not ordered by happens-before"
-                                        : " may happen in either order");
+  return absl::StrCat(
+      race.a.kind, " and ", race.b.kind, " of ",
+      race.object.empty() ? "shared memory" : race.object,
+      race.data_race ? " are not ordered by happens-before" : " may happen in either order");
 }
 
 }  // namespace

@@ -60,19 +60,18 @@ struct Bug {
   std::vector<std::string> threads;  // names in slot order
   std::string shared_sites;          // see Schedule
   uint64_t preemptions = 0;
-  uint64_t executions = 0;           // of its job, that had run
-  std::string pps;                   // of its job
-  const Race* race = nullptr;        // of a data race
-  std::string schedule_file;         // "" if none could be written
-  std::string schedule_problem;      // why not
+  uint64_t executions = 0;       // of its job, that had run
+  std::string pps;               // of its job
+  const Race* race = nullptr;    // of a data race
+  std::string schedule_file;     // "" if none could be written
+  std::string schedule_problem;  // why not
 
   bool IsDataRace() const { return race != nullptr; }
 };
 
 class Findings {
  public:
-  Findings(FailOnRace policy, Symbolizer* symbolizer)
-      : policy_(policy), symbolizer_(symbolizer) {}
+  Findings(FailOnRace policy, Symbolizer* symbolizer) : policy_(policy), symbolizer_(symbolizer) {}
   Findings(const Findings&) = delete;
   Findings& operator=(const Findings&) = delete;
 

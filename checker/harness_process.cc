@@ -113,8 +113,8 @@ absl::Status HarnessProcess::OpenSharedMemory() {
           absl::StrCat("cannot create shared memory for the harness: ", strerror(errno)));
     }
   }
-  void* memory = mmap(nullptr, sizeof(SharedState), PROT_READ | PROT_WRITE, MAP_SHARED,
-                      shared_fd_, 0);
+  void* memory =
+      mmap(nullptr, sizeof(SharedState), PROT_READ | PROT_WRITE, MAP_SHARED, shared_fd_, 0);
   if (memory == MAP_FAILED) {
     return absl::ResourceExhaustedError(
         absl::StrCat("cannot map shared memory for the harness: ", strerror(errno)));
@@ -126,8 +126,7 @@ absl::Status HarnessProcess::OpenSharedMemory() {
 absl::Status HarnessProcess::Launch() {
   int sockets[2], report[2], errors[2] = {-1, -1};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0 ||
-      pipe2(report, O_CLOEXEC) != 0 ||
-      (!options_.pass_output && pipe2(errors, O_CLOEXEC) != 0)) {
+      pipe2(report, O_CLOEXEC) != 0 || (!options_.pass_output && pipe2(errors, O_CLOEXEC) != 0)) {
     return absl::ResourceExhaustedError(
         absl::StrCat("cannot open a channel to the harness: ", strerror(errno)));
   }
@@ -227,10 +226,10 @@ absl::Status HarnessProcess::AwaitHello() {
   }
   hello_ = ParseHello(event.message);
   if (hello_.abi != kProtocolVersion) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "harness '", options_.path, "' was built for another version of mc (", hello_.version,
-        ", protocol ", hello_.abi, "; this one is ", kVersion, ", protocol ", kProtocolVersion,
-        "): build it again with this mc-c++"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("harness '", options_.path, "' was built for another version of mc (",
+                     hello_.version, ", protocol ", hello_.abi, "; this one is ", kVersion,
+                     ", protocol ", kProtocolVersion, "): build it again with this mc-c++"));
   }
   return absl::OkStatus();
 }
@@ -279,8 +278,8 @@ void HarnessProcess::Send(const Message& message) {
   size_t sent = 0;
   while (sent < line.size() && !closed_) {
     // MSG_DONTWAIT: a worker that does not read while it floods us must not block both sides.
-    const ssize_t n = send(control_fd_, line.data() + sent, line.size() - sent,
-                           MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t n =
+        send(control_fd_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n > 0) {
       sent += static_cast<size_t>(n);
     } else if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
@@ -364,9 +363,9 @@ HarnessProcess::Event HarnessProcess::Receive(absl::Duration timeout) {
     if (closed_) {
       const bool had_worker = worker_alive_;
       worker_alive_ = false;
-      return {had_worker ? killed_because_ == EventKind::kWorkerDied ? EventKind::kGone
-                                                                     : killed_because_
-                         : EventKind::kGone,
+      return {had_worker
+                  ? killed_because_ == EventKind::kWorkerDied ? EventKind::kGone : killed_because_
+                  : EventKind::kGone,
               Message(), 0};
     }
     const absl::Time now = absl::Now();
@@ -383,6 +382,10 @@ HarnessProcess::Event HarnessProcess::Receive(absl::Duration timeout) {
       killed_because_ = EventKind::kHang;
       KillWorker();
     }
+    if (worker_alive_ && TakesTooMuchMemory()) {
+      killed_because_ = EventKind::kOutOfMemory;
+      KillWorker();
+    }
     if (now >= deadline) return {EventKind::kTimeout, Message(), 0};
     Poll(std::clamp(deadline - now, absl::Milliseconds(1), kTick));
   }
@@ -397,6 +400,21 @@ bool HarnessProcess::Hangs() {
     return false;
   }
   return now - last_transition_ > options_.hang_timeout;
+}
+
+// What an execution takes is its growth while it runs: the searches' own memory is not the
+// program's.
+bool HarnessProcess::TakesTooMuchMemory() {
+  const absl::Time now = absl::Now();
+  if (options_.memory_limit == 0 || now - last_memory_check_ < kTick) return false;
+  last_memory_check_ = now;
+  const uint64_t rss = SampleWorkerRss();
+  const uint64_t executions = shared_->executions;
+  if (executions != seen_executions_ || shared_->in_program == 0 || rss < rss_at_execution_) {
+    seen_executions_ = executions;
+    rss_at_execution_ = rss;
+  }
+  return (rss - rss_at_execution_) * 1024 > options_.memory_limit;
 }
 
 void HarnessProcess::KillWorker() {

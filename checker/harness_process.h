@@ -1,7 +1,7 @@
 // HarnessProcess: the harness as a child process (DESIGN section 2; checker/protocol.h).
 //
-// Owns the zygote, at most one worker, the control socket and the shared memory. A worker can crash,
-// hang or be killed at any time; what it said before is delivered first, then its death.
+// Owns the zygote, at most one worker, the control socket and the shared memory. A worker can
+// crash, hang or be killed at any time; what it said before is delivered first, then its death.
 //
 // Invariants
 //  * Messages are sent only while somebody reads: to the worker while `worker_alive()`, else to the
@@ -29,13 +29,14 @@ namespace mc::checker {
 struct HarnessOptions {
   std::string path;
   std::vector<std::string> arguments;
-  std::string entry = "main";           // MC_ENTRY
-  bool pass_output = false;             // the program's output goes to ours
-  std::vector<std::string> debugger;    // command put in front of the harness; empty: none
-  int attach_control_fd = -1;           // talk to a running zygote instead of starting one
-  int attach_shared_fd = -1;            // its shared memory, -1 for none
+  std::string entry = "main";         // MC_ENTRY
+  bool pass_output = false;           // the program's output goes to ours
+  std::vector<std::string> debugger;  // command put in front of the harness; empty: none
+  int attach_control_fd = -1;         // talk to a running zygote instead of starting one
+  int attach_shared_fd = -1;          // its shared memory, -1 for none
   absl::Duration hello_timeout = absl::Seconds(10);
   absl::Duration hang_timeout = absl::Seconds(10);  // without a transition: hangs
+  uint64_t memory_limit = 0;                        // bytes one execution may take; 0: no limit
 };
 
 struct Hello {
@@ -49,11 +50,12 @@ class HarnessProcess {
  public:
   enum class EventKind {
     kMessage,
-    kWorkerDied,  // by itself
-    kHang,        // program code ran without a transition for hang_timeout; the worker was killed
-    kInterrupted, // the user asked to stop and the worker did not answer; it was killed
+    kWorkerDied,   // by itself
+    kHang,         // program code ran without a transition for hang_timeout; the worker was killed
+    kOutOfMemory,  // one execution took more than memory_limit; the worker was killed
+    kInterrupted,  // the user asked to stop and the worker did not answer; it was killed
     kTimeout,
-    kGone,        // the zygote is gone: nothing more will come
+    kGone,  // the zygote is gone: nothing more will come
   };
   struct Event {
     EventKind kind;
@@ -101,6 +103,7 @@ class HarnessProcess {
   bool TakeLine(Message* message);
   Event Handle(Message message);
   bool Hangs();
+  bool TakesTooMuchMemory();
   void KillWorker();
   void Finish();
 
@@ -120,6 +123,9 @@ class HarnessProcess {
   uint64_t max_rss_kb_ = 0;
   uint64_t seen_transitions_ = 0;
   absl::Time last_transition_;
+  uint64_t seen_executions_ = 0;
+  uint64_t rss_at_execution_ = 0;  // kilobytes, when the execution that runs was first seen
+  absl::Time last_memory_check_;
   absl::Time stop_asked_ = absl::InfiniteFuture();
   EventKind killed_because_ = EventKind::kWorkerDied;
 };

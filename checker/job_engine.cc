@@ -76,9 +76,9 @@ std::optional<SearchEnd> JobEngine::RunJob(Job* job) {
     if (used >= options_.executions) end = SearchEnd::kExecutionBudget;
     if (end) break;
     SliceLimits limits;
-    limits.executions = std::min(options_.executions - used,
-                                 options_.executions_per_job -
-                                     std::min(used_by_job, options_.executions_per_job));
+    limits.executions =
+        std::min(options_.executions - used,
+                 options_.executions_per_job - std::min(used_by_job, options_.executions_per_job));
     limits.time = std::min(slice, left);
     limits.stop_on_bug = !options_.keep_going;
     end = AfterSlice(job, runner_->Run(job->id, job->pps, limits, *this));
@@ -237,9 +237,8 @@ void JobEngine::Retire(Job* job, JobState state) {
 }
 
 bool JobEngine::IncludesBuggySet(const PpSet& pps) const {
-  return std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& job) {
-    return job->found_bug && pps.Includes(job->pps);
-  });
+  return std::any_of(jobs_.begin(), jobs_.end(),
+                     [&](const auto& job) { return job->found_bug && pps.Includes(job->pps); });
 }
 
 // Fresh, and not a superset of a suspended job (`as_suspended` counts as one).
@@ -253,9 +252,7 @@ bool JobEngine::MayStart(const Job& job, const Job* as_suspended) const {
 
 Job* JobEngine::BestFresh(const Job* as_suspended) const {
   Job* best = nullptr;
-  auto rank = [this](const Job& job) {
-    return std::tuple(UrgencyOf(job), job.pps.Size(), job.id);
-  };
+  auto rank = [this](const Job& job) { return std::tuple(UrgencyOf(job), job.pps.Size(), job.id); };
   for (const auto& job : jobs_) {
     if (MayStart(*job, as_suspended) && (best == nullptr || rank(*job) < rank(*best))) {
       best = job.get();
@@ -277,8 +274,8 @@ Job* JobEngine::BestSuspended() const {
 
 Job* JobEngine::PickNext() {
   if (saturated()) return nullptr;
-  // As long as some PP is unexplored, hunt for bugs; then verify. Suspended jobs may be in the way of
-  // that: they are next. Combinations of PPs that have all been explored come last: there are
+  // As long as some PP is unexplored, hunt for bugs; then verify. Suspended jobs may be in the way
+  // of that: they are next. Combinations of PPs that have all been explored come last: there are
   // exponentially many, and the verify job replaces them.
   Job* fresh = BestFresh(nullptr);
   if (fresh != nullptr && UrgencyOf(*fresh) != Urgency::kNone) return fresh;
@@ -308,9 +305,9 @@ JobEngine::Urgency JobEngine::UrgencyOfAccess(const std::string& line) const {
   for (const auto& [key, candidate] : candidates_) {
     if (candidate.status == CandidateStatus::kMallocRecycle) continue;
     if (candidate.earlier_pp != line && candidate.later_pp != line) continue;
-    urgency = std::min(urgency, candidate.status == CandidateStatus::kConfirmed
-                                    ? Urgency::kConfirmed
-                                    : Urgency::kSuspected);
+    urgency =
+        std::min(urgency, candidate.status == CandidateStatus::kConfirmed ? Urgency::kConfirmed
+                                                                          : Urgency::kSuspected);
   }
   return urgency;
 }
@@ -340,8 +337,8 @@ bool JobEngine::Covers(const PpSet& pps, const CandidateView& candidate) {
   if (!pps.IncludesAccess(candidate.earlier_pp) && !(atomics && candidate.earlier_atomic)) {
     return false;
   }
-  return !NeedsBothSides(candidate) ||
-         pps.IncludesAccess(candidate.later_pp) || (atomics && candidate.later_atomic);
+  return !NeedsBothSides(candidate) || pps.IncludesAccess(candidate.later_pp) ||
+         (atomics && candidate.later_atomic);
 }
 
 std::set<std::string> JobEngine::MissingFrom(const PpSet& pps) const {
@@ -360,8 +357,7 @@ bool JobEngine::Verifies(const Job& job) const {
   if (!job.complete() || !options_.bound.empty()) return false;
   if (options_.iterative && !job.pps.Includes(PpSet(sched::kPpSync))) return false;
   return std::all_of(candidates_.begin(), candidates_.end(), [&](const auto& entry) {
-    return entry.second.status == CandidateStatus::kMallocRecycle ||
-           Covers(job.pps, entry.second);
+    return entry.second.status == CandidateStatus::kMallocRecycle || Covers(job.pps, entry.second);
   });
 }
 
@@ -371,7 +367,8 @@ bool JobEngine::saturated() const {
 
 std::vector<CandidateView> JobEngine::UntestedCandidates() const {
   std::vector<CandidateView> untested;
-  for (const auto& [key, candidate] : candidates_) {
+  for (const auto& entry : candidates_) {
+    const CandidateView& candidate = entry.second;
     if (candidate.status == CandidateStatus::kMallocRecycle) continue;
     const bool tested = std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& job) {
       return job->complete() && Covers(job->pps, candidate);

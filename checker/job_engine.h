@@ -9,7 +9,8 @@
 //
 // Invariants
 //  * No two jobs have equal sets.
-//  * No job is started whose set includes that of a job that is suspended, or that of one that found
+//  * No job is started whose set includes that of a job that is suspended, or that of one that
+//  found
 //    a bug other than a data race.
 //  * A job whose set is included in that of a complete one is not run: its executions are among
 //    those already explored.
@@ -65,22 +66,22 @@ struct Job {
 
 // Why the search ended.
 enum class SearchEnd {
-  kComplete,         // nothing is left to run
+  kComplete,  // nothing is left to run
   kTimeBudget,
   kExecutionBudget,
-  kBug,              // the first bug, without keep_going
+  kBug,  // the first bug, without keep_going
   kInterrupted,
   kFailed,
 };
 
 struct EngineOptions {
   bool iterative = true;
-  PpSet only = {};           // the set of the one job if not iterative
+  PpSet only = {};  // the set of the one job if not iterative
   absl::Duration time = absl::Hours(1);
   uint64_t executions = std::numeric_limits<uint64_t>::max();
   uint64_t executions_per_job = std::numeric_limits<uint64_t>::max();
   bool keep_going = false;
-  std::string bound = {};    // of the strategy: then no complete job verifies anything
+  std::string bound = {};  // of the strategy: then no complete job verifies anything
 };
 
 class JobEngine : private JobEvents {
@@ -151,7 +152,7 @@ class JobEngine : private JobEvents {
   std::set<std::string> explored_pps_;  // access PPs of complete big jobs
   uint32_t explored_classes_ = 0;
   Job* running_ = nullptr;
-  bool verify_outdated_ = false;        // the running verify job lacks a new candidate
+  bool verify_outdated_ = false;  // the running verify job lacks a new candidate
 };
 
 }  // namespace mc::checker

@@ -17,10 +17,10 @@ namespace mc::checker {
 
 // How far the search of a job has come since it began.
 struct JobProgress {
-  uint64_t executions = 0;   // completed
-  uint64_t blocked = 0;      // ended by a sleep set or a bound, or with a failed assumption
+  uint64_t executions = 0;  // completed
+  uint64_t blocked = 0;     // ended by a sleep set or a bound, or with a failed assumption
   uint64_t transitions = 0;
-  double estimate = 0;       // executions in the whole state space; 0 if unknown
+  double estimate = 0;  // executions in the whole state space; 0 if unknown
   double seconds = 0;
 };
 
@@ -46,12 +46,12 @@ class JobEvents {
 };
 
 enum class SliceEnd {
-  kPaused,       // a limit was reached; the search can go on
-  kComplete,     // the state space is explored
-  kStoppedAtBug, // SliceLimits.stop_on_bug
-  kCrashed,      // the search itself is lost to the bug it met (reported by OnBug)
-  kInterrupted,  // by the user
-  kFailed,       // cannot go on; the runner knows why
+  kPaused,        // a limit was reached; the search can go on
+  kComplete,      // the state space is explored
+  kStoppedAtBug,  // SliceLimits.stop_on_bug
+  kCrashed,       // the search itself is lost to the bug it met (reported by OnBug)
+  kInterrupted,   // by the user
+  kFailed,        // cannot go on; the runner knows why
 };
 
 struct SliceLimits {

@@ -1,5 +1,7 @@
 #include "checker/options.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <functional>
 #include <span>
@@ -141,8 +143,7 @@ absl::Status SetFailOnRace(Options& options, const std::string& value) {
   } else if (value == "never") {
     options.fail_on_race = FailOnRace::kNever;
   } else {
-    return Bad(absl::StrCat("--fail-on-race=", value,
-                            ": it can be confirmed, suspected or never"));
+    return Bad(absl::StrCat("--fail-on-race=", value, ": it can be confirmed, suspected or never"));
   }
   return absl::OkStatus();
 }
@@ -173,11 +174,11 @@ absl::Status SetAttach(Options& options, const std::string& value) {
 }
 
 OptionEntry SetVerbosity(std::string name, std::string help, Verbosity verbosity) {
-  return Action(std::move(name), "", std::move(help), [verbosity](Options& options,
-                                                                  const std::string&) {
-    options.verbosity = verbosity;
-    return absl::OkStatus();
-  });
+  return Action(std::move(name), "", std::move(help),
+                [verbosity](Options& options, const std::string&) {
+                  options.verbosity = verbosity;
+                  return absl::OkStatus();
+                });
 }
 
 OptionEntry NotAvailable(std::string name, std::string value_name) {
@@ -204,14 +205,14 @@ std::vector<OptionEntry> MakeTable() {
              "draw to a .dot, .svg or .html file: the explored interleavings as a\n"
              "tree; with --replay, the one trace as a swim-lane diagram",
              SetVisualize),
-      Text("test", "NAME", "the registered test to check (default: each in turn)",
-           &Options::test),
+      Text("test", "NAME", "the registered test to check (default: each in turn)", &Options::test),
       Flag("list", "list the registered tests", &Options::list),
       Action("time", "T", "budget: 30s, 10m, 2h (default 1h)", SetTime),
       Action("executions", "N", "budget in executions, of each test", SetExecutions),
       Action("memory", "SIZE",
-             "what the searches may use, as in 512M or 2G (default: half of the\n"
-             "machine's memory); beyond it suspended searches are given up",
+             "what a worker may use, as in 512M or 2G (default: half of the machine's):\n"
+             "a program that takes more in one execution has a bug; when searches\n"
+             "do, suspended ones are given up",
              SetMemory),
       Action("jobs", "N", "worker processes (1 in this version)", SetJobs),
       Setting("seed", "N", "for random choices and for the program's random numbers"),
@@ -324,6 +325,11 @@ absl::Status CheckTogether(const Options& options) {
 }
 
 }  // namespace
+
+uint64_t DefaultMemory() {
+  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) / 2;
+}
 
 absl::StatusOr<Options> ParseOptions(const std::vector<std::string>& words) {
   Options options;

@@ -17,14 +17,17 @@ namespace mc::checker {
 
 enum class Verbosity { kQuiet, kNormal, kVerbose };
 
+// Half of the machine's.
+uint64_t DefaultMemory();
+
 struct Options {
   // What to do.
-  bool iterative = false;       // asked for by name
+  bool iterative = false;  // asked for by name
   bool strategy_given = false;
   bool list = false;
   bool help = false;
   bool version = false;
-  std::string replay;           // file; "" for none
+  std::string replay;  // file; "" for none
   bool gdb = false;
 
   // What to run.
@@ -39,7 +42,7 @@ struct Options {
   FailOnRace fail_on_race = FailOnRace::kConfirmed;
   bool keep_going = false;
   absl::Duration time = absl::Hours(1);
-  uint64_t memory = 0;          // bytes a worker may use; 0: half of the machine's
+  uint64_t memory = DefaultMemory();  // bytes a worker may use
   std::optional<uint64_t> executions;
   bool require_complete = false;
 

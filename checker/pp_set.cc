@@ -100,12 +100,11 @@ std::vector<std::string> PpSet::Names() const {
       rest &= ~named.classes;
     }
   }
-  for (const std::string& line : accesses_) names.push_back(absl::StrCat(View(kAccessPrefix), line));
+  for (const std::string& line : accesses_)
+    names.push_back(absl::StrCat(View(kAccessPrefix), line));
   return names;
 }
 
-std::string PpSet::Text() const {
-  return empty() ? "none" : absl::StrJoin(Names(), ",");
-}
+std::string PpSet::Text() const { return empty() ? "none" : absl::StrJoin(Names(), ","); }
 
 }  // namespace mc::checker

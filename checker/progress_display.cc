@@ -34,9 +34,9 @@ void ProgressDisplay::Show(const JobEngine& engine, const Job& running, size_t b
     return job.get() != &running &&
            (job->state == JobState::kFresh || job->state == JobState::kSuspended);
   });
-  std::string line = absl::StrCat("job ", running.id, " {",
-                                  running.pps.empty() ? "" : running.pps.Text(), "}: ",
-                                  FormatJobProgress(running));
+  std::string line =
+      absl::StrCat("job ", running.id, " {", running.pps.empty() ? "" : running.pps.Text(),
+                   "}: ", FormatJobProgress(running));
   if (waiting > 0) absl::StrAppend(&line, "; ", waiting, " waiting");
   if (bugs > 0) absl::StrAppend(&line, "; ", Count(bugs, "bug"));
   if (!terminal_) {

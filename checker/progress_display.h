@@ -1,6 +1,7 @@
 // ProgressDisplay: says on standard error how the search is getting on.
 //
-// On a terminal one line that is rewritten a few times a second, otherwise a line every few seconds.
+// On a terminal one line that is rewritten a few times a second, otherwise a line every few
+// seconds.
 #ifndef MC_CHECKER_PROGRESS_DISPLAY_H_
 #define MC_CHECKER_PROGRESS_DISPLAY_H_
 

@@ -116,9 +116,8 @@ absl::Status Replay::Prepare() {
   schedule_ = *std::move(schedule);
   absl::StatusOr<PpSet> pps = PpSet::Parse(schedule_.preemption_points);
   if (!pps.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat("schedule '", options_.replay,
-                                                   "', preemption-points: ",
-                                                   pps.status().message()));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "schedule '", options_.replay, "', preemption-points: ", pps.status().message()));
   }
   pps_ = *pps;
   if (options_.harness.empty()) options_.harness = schedule_.harness;
@@ -143,9 +142,9 @@ absl::Status Replay::StartHarness() {
   const Hello& hello = harness_->hello();
   if (hello.build_id != schedule_.build_id) {
     return absl::FailedPreconditionError(absl::StrCat(
-        "schedule '", options_.replay, "' was recorded with another build of the harness (build id ",
-        schedule_.build_id, ", but ", options_.harness, " has ", hello.build_id,
-        "): run mc again to record a new one"));
+        "schedule '", options_.replay,
+        "' was recorded with another build of the harness (build id ", schedule_.build_id, ", but ",
+        options_.harness, " has ", hello.build_id, "): run mc again to record a new one"));
   }
   symbolizer_ = std::make_unique<Symbolizer>(hello.modules);
   findings_ = std::make_shared<Findings>(options_.fail_on_race, symbolizer_.get());
@@ -239,12 +238,11 @@ void Replay::OnStep(const Message& message) {
   const size_t position = execution_.steps.size();
   if (position < schedule_.steps.size()) step.choices = schedule_.steps[position].choices;
 
-  const bool switched =
-      execution_.steps.empty() || execution_.steps.back().thread != step.thread;
-  std::string line = absl::StrFormat(
-      "%6d  %s  %s", message.Number("position"),
-      switched ? palette_.Bold(step.thread_name) : palette_.Faint(step.thread_name),
-      step.what.empty() ? "runs" : step.what);
+  const bool switched = execution_.steps.empty() || execution_.steps.back().thread != step.thread;
+  std::string line =
+      absl::StrFormat("%6d  %s  %s", message.Number("position"),
+                      switched ? palette_.Bold(step.thread_name) : palette_.Faint(step.thread_name),
+                      step.what.empty() ? "runs" : step.what);
   if (message.Has("object") && !message.Text("object").empty()) {
     absl::StrAppend(&line, " ", View(message.Text("object")));
   }
@@ -300,9 +298,9 @@ void Replay::OnLoss(const HarnessProcess::Event& event) {
   Bug bug;
   const bool hang = event.kind == HarnessProcess::EventKind::kHang;
   bug.kind = hang ? sched::BugKind::kLivelock : sched::BugKind::kCrash;
-  bug.message = hang ? "the program ran on without reaching a scheduling point"
-                     : absl::StrCat("the harness process was lost: ",
-                                    DescribeWaitStatus(event.status));
+  bug.message =
+      hang ? "the program ran on without reaching a scheduling point"
+           : absl::StrCat("the harness process was lost: ", DescribeWaitStatus(event.status));
   bug.pps = schedule_.preemption_points;
   bug.steps = RecoverSteps(harness_->shared());
   bug.threads = schedule_.threads;
@@ -380,15 +378,16 @@ int Replay::Finish(Outcome outcome) {
   switch (outcome) {
     case Outcome::kReproduced: {
       const Bug& bug = MainBug(*findings_);
-      Print(absl::StrCat("mc: ", palette_.Red("BUG"), " reproduced: ",
-                         View(sched::NameOf(bug.kind)), " at ", PlaceOf(bug, symbolizer).Where(),
-                         "; ", steps, "\n"));
+      Print(absl::StrCat("mc: ", palette_.Red("BUG"),
+                         " reproduced: ", View(sched::NameOf(bug.kind)), " at ",
+                         PlaceOf(bug, symbolizer).Where(), "; ", steps, "\n"));
       return 1;
     }
     case Outcome::kNoFailure:
-      Print(absl::StrCat("mc: ", palette_.Bold("NO BUG FOUND"),
-                         options_.gdb ? " in what ran under gdb; "
-                                      : " as the schedule ran without the failure; ", steps, "\n"));
+      Print(absl::StrCat(
+          "mc: ", palette_.Bold("NO BUG FOUND"),
+          options_.gdb ? " in what ran under gdb; " : " as the schedule ran without the failure; ",
+          steps, "\n"));
       return 0;
     case Outcome::kInterrupted:
       Print("mc: NO BUG FOUND until interrupted; " + steps + "\n");

@@ -103,7 +103,6 @@ std::string Table(absl::string_view title, const std::vector<std::string>& rows,
   return out;
 }
 
-
 std::string FormatCounts(const JobProgress& total, size_t jobs, double seconds) {
   std::string text = Count(total.executions, "execution");
   if (total.blocked > 0) absl::StrAppend(&text, " (", total.blocked, " more blocked)");
@@ -171,7 +170,8 @@ std::string VerdictText(const TestResult& result, Symbolizer* symbolizer) {
       std::string scope;
       // One strategy alone verifies what its preemption points can show, and no more.
       if (!result.iterative && !result.jobs.front().pps.Includes(PpSet(sched::kPpSync))) {
-        scope = absl::StrCat(" under the preemption points ", SetText(result.jobs.front().pps, true));
+        scope =
+            absl::StrCat(" under the preemption points ", SetText(result.jobs.front().pps, true));
       }
       return absl::StrCat("VERIFIED", scope, " after ", counts);
     }
@@ -184,8 +184,8 @@ std::string VerdictText(const TestResult& result, Symbolizer* symbolizer) {
 }
 
 std::string Painted(const std::string& text, Verdict verdict, const Palette& palette) {
-  const std::string words = verdict == Verdict::kNoBugFound ? "NO BUG FOUND"
-                                                            : text.substr(0, text.find(' '));
+  const std::string words =
+      verdict == Verdict::kNoBugFound ? "NO BUG FOUND" : text.substr(0, text.find(' '));
   const std::string rest = text.substr(words.size());
   if (verdict == Verdict::kVerified) return palette.Green(words) + rest;
   if (verdict == Verdict::kNoBugFound) return palette.Bold(words) + rest;
@@ -205,7 +205,8 @@ std::string FormatJobs(const TestResult& result, bool verbose) {
   std::string out = Table("Jobs (preemption points, executions)", rows, verbose);
   if (hidden > 0) absl::StrAppend(&out, "  ... and ", hidden, " before (--verbose shows them)\n");
   const size_t never = result.jobs.size() - StartedJobs(result);
-  if (never > 0) absl::StrAppend(&out, "  ", Count(never, "further set"), " not needed or not run\n");
+  if (never > 0)
+    absl::StrAppend(&out, "  ", Count(never, "further set"), " not needed or not run\n");
   return out;
 }
 
@@ -290,10 +291,11 @@ std::string RunReport::FirstError() const {
 }
 
 bool RunReport::complete() const {
-  return !interrupted && error.empty() && std::all_of(tests.begin(), tests.end(), [](const auto& t) {
-    return t.saturated ||
-           (t.end == SearchEnd::kComplete && !t.iterative && t.jobs.front().complete());
-  });
+  return !interrupted && error.empty() &&
+         std::all_of(tests.begin(), tests.end(), [](const auto& t) {
+           return t.saturated ||
+                  (t.end == SearchEnd::kComplete && !t.iterative && t.jobs.front().complete());
+         });
 }
 
 std::string_view NameOf(Verdict verdict) {

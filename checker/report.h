@@ -26,10 +26,10 @@ struct TestResult {
   SearchEnd end = SearchEnd::kComplete;
   bool saturated = false;
   bool iterative = true;
-  std::string bound;                      // of the strategy, "" for none
-  std::set<std::string> missing;          // single strategy: PPs of candidates its set lacks
+  std::string bound;              // of the strategy, "" for none
+  std::set<std::string> missing;  // single strategy: PPs of candidates its set lacks
   std::vector<CandidateView> untested;
-  std::string error;                      // "" for none
+  std::string error;  // "" for none
   double seconds = 0;
 
   Verdict verdict() const;

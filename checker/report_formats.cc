@@ -21,21 +21,20 @@ std::string Xml(const std::string& text) {
     const auto byte = static_cast<unsigned char>(c);
     clean.push_back(byte < 0x20 && c != '\n' && c != '\t' ? '?' : c);
   }
-  return absl::StrReplaceAll(
-      clean, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}});
+  return absl::StrReplaceAll(clean,
+                             {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}});
 }
 
 std::string TestCase(const RunReport& report, const TestResult& test, Symbolizer* symbolizer) {
-  std::string out = absl::StrFormat(
-      "    <testcase classname=\"%s\" name=\"%s\" time=\"%.3f\">\n", Xml(report.harness),
-      Xml(test.test.empty() ? "main" : test.test), test.seconds);
+  std::string out = absl::StrFormat("    <testcase classname=\"%s\" name=\"%s\" time=\"%.3f\">\n",
+                                    Xml(report.harness),
+                                    Xml(test.test.empty() ? "main" : test.test), test.seconds);
   if (test.findings != nullptr) {
     for (const auto& bug : test.findings->bugs()) {
       absl::StrAppend(&out, "      <failure type=\"", View(sched::NameOf(bug->kind)),
                       "\" message=\"", Xml(bug->message), "\">",
-                      Xml(PlaceOf(*bug, symbolizer).WhereAndFunction()), "\n",
-                      Xml(bug->details), "\nschedule: ", Xml(bug->schedule_file),
-                      "</failure>\n");
+                      Xml(PlaceOf(*bug, symbolizer).WhereAndFunction()), "\n", Xml(bug->details),
+                      "\nschedule: ", Xml(bug->schedule_file), "</failure>\n");
     }
   }
   if (!test.error.empty()) {
@@ -51,10 +50,9 @@ Json SarifResult(const Bug& bug, Symbolizer* symbolizer) {
                  {"message", {{"text", bug.message.empty() ? "bug" : bug.message}}}};
   result["locations"] = Json::array();
   if (place.HasLine()) {
-    result["locations"].push_back(
-        {{"physicalLocation",
-          {{"artifactLocation", {{"uri", place.Shown().file}}},
-           {"region", {{"startLine", place.Shown().line}}}}}});
+    result["locations"].push_back({{"physicalLocation",
+                                    {{"artifactLocation", {{"uri", place.Shown().file}}},
+                                     {"region", {{"startLine", place.Shown().line}}}}}});
   }
   result["properties"] = {{"schedule", bug.schedule_file}, {"preemptions", bug.preemptions}};
   return result;
@@ -73,8 +71,7 @@ absl::Status WriteJUnit(const std::string& path, const RunReport& report, Symbol
   if (!report.error.empty()) {
     ++errors;
     absl::StrAppend(&cases, "    <testcase classname=\"", Xml(report.harness),
-                    "\" name=\"start\"><error message=\"", Xml(report.error),
-                    "\"/></testcase>\n");
+                    "\" name=\"start\"><error message=\"", Xml(report.error), "\"/></testcase>\n");
   }
   const size_t count = report.tests.size() + !report.error.empty();
   return WriteTextFile(

@@ -56,9 +56,9 @@ Json JobJson(const Job& job, const std::string& bound) {
   json["executions_blocked"] = job.progress.blocked;
   json["complete"] = job.complete();
   json["bound"] = bound.empty() ? Json(nullptr) : Json(bound);
-  json["estimated_total"] =
-      job.complete() ? Json(executions)
-                     : job.progress.estimate > 0 ? Finite(job.progress.estimate) : Json(nullptr);
+  json["estimated_total"] = job.complete()              ? Json(executions)
+                            : job.progress.estimate > 0 ? Finite(job.progress.estimate)
+                                                        : Json(nullptr);
   json["eta_seconds"] = Finite(job.SecondsLeft());
   return json;
 }

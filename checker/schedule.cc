@@ -84,8 +84,8 @@ std::optional<std::vector<uint32_t>> ParseChoices(std::string_view text) {
 }
 
 std::string StepLine(const ScheduleStep& step) {
-  std::string line = absl::StrCat(
-      "T", step.thread, " ", step.choices.empty() ? "-" : absl::StrJoin(step.choices, "."));
+  std::string line = absl::StrCat("T", step.thread, " ",
+                                  step.choices.empty() ? "-" : absl::StrJoin(step.choices, "."));
   if (!step.what.empty()) absl::StrAppend(&line, " ", Escaped(step.what));
   if (!step.place.empty()) absl::StrAppend(&line, " at ", Escaped(step.place));
   return line;
@@ -149,8 +149,8 @@ class Parser {
     const std::string_view version = line.substr(kMagic.size());
     if (version == kFormatVersion) return absl::OkStatus();
     if (absl::Status status = CheckText(line); !status.ok()) return status;
-    return Bad(absl::StrCat("format version ", View(version), " is not known: this mc reads version ",
-                            View(kFormatVersion)));
+    return Bad(absl::StrCat("format version ", View(version),
+                            " is not known: this mc reads version ", View(kFormatVersion)));
   }
 
   absl::Status ReadHeaderLine(std::string_view line) {
@@ -177,8 +177,8 @@ class Parser {
       return absl::OkStatus();
     }
     if (!seen_.emplace(name, number_).second) {
-      return Bad(absl::StrCat("'", View(name), "' was already given in line ",
-                              seen_[std::string(name)]));
+      return Bad(
+          absl::StrCat("'", View(name), "' was already given in line ", seen_[std::string(name)]));
     }
     return ReadField(name, *value);
   }
@@ -350,8 +350,8 @@ absl::StatusOr<Schedule> ReadScheduleFile(const std::string& path) {
   const uintmax_t size = std::filesystem::file_size(path, error);
   std::ifstream file(path, std::ios::binary);
   if (error || !file) {
-    return absl::NotFoundError(absl::StrCat("cannot read the schedule '", path, "': ",
-                                            error ? error.message() : strerror(errno)));
+    return absl::NotFoundError(absl::StrCat("cannot read the schedule '", path,
+                                            "': ", error ? error.message() : strerror(errno)));
   }
   if (size > kLargestFile) {
     return absl::InvalidArgumentError(absl::StrCat("schedule '", path, "' is too large"));

@@ -11,8 +11,8 @@ namespace mc::checker {
 namespace {
 
 constexpr std::array<std::string_view, 10> kNames = {
-    "strategy",      "race",     "heap", "exit",      "heap-overruns",
-    "spurious",      "seed",     "max-steps", "disabled", "mutate"};
+    "strategy", "race", "heap",      "exit",     "heap-overruns",
+    "spurious", "seed", "max-steps", "disabled", "mutate"};
 
 constexpr RefinementName kRefinements[] = {
     {"read-locks", "read locks and unlocks of one lock commute"},
@@ -36,8 +36,7 @@ absl::Status Unknown(std::string_view name, std::string_view value) {
   if (!values.empty()) {
     absl::StrAppend(&text, ": it can be ");
     for (size_t i = 0; i < values.size(); ++i) {
-      absl::StrAppend(&text, i == 0 ? "" : i + 1 == values.size() ? " or " : ", ",
-                      View(values[i]));
+      absl::StrAppend(&text, i == 0 ? "" : i + 1 == values.size() ? " or " : ", ", View(values[i]));
     }
   }
   return absl::InvalidArgumentError(text);

@@ -1,7 +1,7 @@
 // SearchSettings: everything besides the PP set that decides what the executions of a job are.
 //
-// Sent to the worker with every job, and kept in every schedule file: a schedule only means something
-// under the settings it was found with.
+// Sent to the worker with every job, and kept in every schedule file: a schedule only means
+// something under the settings it was found with.
 #ifndef MC_CHECKER_SEARCH_SETTINGS_H_
 #define MC_CHECKER_SEARCH_SETTINGS_H_
 

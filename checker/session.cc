@@ -52,8 +52,7 @@ bool UseColor(const Options& options) {
   return isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == nullptr;
 }
 
-absl::Status WriteReports(const Options& options, const RunReport& report,
-                          Symbolizer* symbolizer) {
+absl::Status WriteReports(const Options& options, const RunReport& report, Symbolizer* symbolizer) {
   absl::Status status;
   if (!options.json.empty()) status.Update(WriteJson(options.json, report, symbolizer));
   if (!options.junit.empty()) status.Update(WriteJUnit(options.junit, report, symbolizer));
@@ -114,6 +113,7 @@ absl::Status Session::StartHarness() {
   harness.arguments = options_.arguments;
   harness.attach_control_fd = options_.attach_control_fd;
   harness.attach_shared_fd = options_.attach_shared_fd;
+  harness.memory_limit = options_.memory;
   absl::StatusOr<std::unique_ptr<HarnessProcess>> started = HarnessProcess::Start(harness);
   if (!started.ok()) return started.status();
   harness_ = std::move(*started);
@@ -139,11 +139,11 @@ absl::Status Session::ChooseTests(std::vector<std::string>* tests) const {
   }
   if (std::find(registered.begin(), registered.end(), options_.test) == registered.end()) {
     const std::string nearest = NearestOf(options_.test, registered);
-    return absl::NotFoundError(absl::StrCat(
-        "there is no test '", options_.test, "' in ", options_.harness,
-        registered.empty()  ? ": it registers none"
-        : nearest.empty() ? absl::StrCat("; it has ", absl::StrJoin(registered, ", "))
-                          : absl::StrCat(", did you mean ", nearest, "?")));
+    return absl::NotFoundError(
+        absl::StrCat("there is no test '", options_.test, "' in ", options_.harness,
+                     registered.empty() ? ": it registers none"
+                     : nearest.empty()  ? absl::StrCat("; it has ", absl::StrJoin(registered, ", "))
+                                        : absl::StrCat(", did you mean ", nearest, "?")));
   }
   *tests = {options_.test};
   return absl::OkStatus();
@@ -195,9 +195,8 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
   if (options_.settings.strategy == "random") engine_options.bound = "a random sample";
   result.bound = engine_options.bound;
   JobEngine engine(engine_options, &runner, absl::Now);
-  engine.set_on_progress([&](const Job& job) {
-    display_.Show(engine, job, result.findings->bugs().size());
-  });
+  engine.set_on_progress(
+      [&](const Job& job) { display_.Show(engine, job, result.findings->bugs().size()); });
   result.end = engine.Run();
   display_.Clear();
 
@@ -291,13 +290,13 @@ void Session::Draw(const WorkerRunner& runner, const TestResult& result) {
     }
   }
   PictureOptions picture;
-  picture.title = absl::StrCat(options_.harness, " ", result.test, " with preemption points ",
-                               job.pps.Text());
+  picture.title =
+      absl::StrCat(options_.harness, " ", result.test, " with preemption points ", job.pps.Text());
   std::string path = options_.visualize;
   if (!result.test.empty() && options_.test.empty()) {
     const std::filesystem::path given(path);
-    path = (given.parent_path() / (given.stem().string() + "-" + FileNamePart(result.test) +
-                                   given.extension().string()))
+    path = (given.parent_path() /
+            (given.stem().string() + "-" + FileNamePart(result.test) + given.extension().string()))
                .string();
   }
   Note(DrawTree(path, executions, picture));

@@ -49,8 +49,7 @@ class Session {
 };
 
 // Writes the files the options ask for; returns the first error.
-absl::Status WriteReports(const Options& options, const RunReport& report,
-                          Symbolizer* symbolizer);
+absl::Status WriteReports(const Options& options, const RunReport& report, Symbolizer* symbolizer);
 
 // 0, 1, 2 or 3 of DESIGN section 4.
 int ExitStatusOf(const Options& options, const RunReport& report);

@@ -42,8 +42,7 @@ std::string Normalised(const char* path) {
 
 // True if `path` is `suffix` or ends in it at a directory boundary.
 bool PathEndsIn(std::string_view path, std::string_view suffix) {
-  return path == suffix ||
-         (path.ends_with(suffix) && path[path.size() - suffix.size() - 1] == '/');
+  return path == suffix || (path.ends_with(suffix) && path[path.size() - suffix.size() - 1] == '/');
 }
 
 const char* FileOf(Dwarf_Die* unit, Dwarf_Word index) {
@@ -132,9 +131,8 @@ Symbolizer::Implementation::Implementation(std::vector<Module> modules) {
 }
 
 std::string Symbolizer::Implementation::Shorten(const std::string& path) const {
-  return directory_.size() > 1 && path.starts_with(directory_)
-             ? path.substr(directory_.size())
-             : path;
+  return directory_.size() > 1 && path.starts_with(directory_) ? path.substr(directory_.size())
+                                                               : path;
 }
 
 const SourceLocation& Symbolizer::Implementation::Locate(uint64_t pc) {
@@ -150,14 +148,13 @@ SourceLocation Symbolizer::Implementation::LookUp(uint64_t pc) {
   const uint64_t address = pc - 1;
   Dwfl_Module* module = pc == 0 ? nullptr : dwfl_addrmodule(dwfl_, address);
   if (module == nullptr) return location;
-  const char* path = dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
-                                      nullptr);
+  const char* path =
+      dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
   if (path != nullptr) location.module = std::filesystem::path(path).filename().string();
   SourceFrame& frame = location.frames.front();
   if (const char* symbol = dwfl_module_addrname(module, address)) frame.function = Demangle(symbol);
   if (Dwfl_Line* line = dwfl_module_getsrc(module, address)) {
-    const char* file =
-        dwfl_lineinfo(line, nullptr, &frame.line, &frame.column, nullptr, nullptr);
+    const char* file = dwfl_lineinfo(line, nullptr, &frame.line, &frame.column, nullptr, nullptr);
     frame.file = Normalised(file);
     if (frame.file.empty()) frame.line = 0;
   }
@@ -342,8 +339,7 @@ std::string Symbolizer::ReplaceCodeAddresses(std::string_view text) {
     const size_t begin = text.find(kBegin);
     const size_t end = begin == std::string_view::npos ? begin : text.find('}', begin);
     if (end == std::string_view::npos) break;
-    const std::string_view digits =
-        text.substr(begin + kBegin.size(), end - begin - kBegin.size());
+    const std::string_view digits = text.substr(begin + kBegin.size(), end - begin - kBegin.size());
     const uint64_t pc = ParseNumber<uint64_t>(digits, 16).value_or(0);
     out += text.substr(0, begin);
     out += Locate(pc).WhereAndFunction();
@@ -404,8 +400,8 @@ std::string BuildIdOfFile(const std::string& path) {
     const void* bytes = nullptr;
     const ssize_t size = dwelf_elf_gnu_build_id(elf, &bytes);
     for (ssize_t i = 0; i < size; ++i) {
-      absl::StrAppend(&result, absl::Hex(static_cast<const unsigned char*>(bytes)[i],
-                                         absl::kZeroPad2));
+      absl::StrAppend(&result,
+                      absl::Hex(static_cast<const unsigned char*>(bytes)[i], absl::kZeroPad2));
     }
   }
   elf_end(elf);

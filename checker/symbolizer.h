@@ -5,8 +5,8 @@
 // before, so every look-up is made at pc - 1.
 //
 // The place shown for an address is the innermost frame of its inline chain that is not in a system
-// header: `x.store(1)` on line 12 of queue.cc is queue.cc:12, not a line of <atomic>. Accordingly the
-// code of queue.cc:12 includes what was inlined there.
+// header: `x.store(1)` on line 12 of queue.cc is queue.cc:12, not a line of <atomic>. Accordingly
+// the code of queue.cc:12 includes what was inlined there.
 //
 // File names are shown relative to the current directory where they lie below it, else as the
 // compiler recorded them. A module whose file is gone is skipped: its addresses have no line.
@@ -32,8 +32,8 @@ struct Module {
 inline constexpr std::string_view kRuntimeLibrary = "libmc_runtime.so";
 
 struct SourceFrame {
-  std::string file;      // "" if unknown
-  int line = 0;          // 0 if unknown
+  std::string file;  // "" if unknown
+  int line = 0;      // 0 if unknown
   int column = 0;
   std::string function;  // demangled; "" if unknown
   bool inlined = false;  // into the frame that follows
@@ -44,7 +44,7 @@ struct SourceLocation {
   std::string module;               // base name of the module's file, "" if none
   std::vector<SourceFrame> frames;  // innermost first; at least one
   size_t shown = 0;                 // index of the frame to show
-  bool in_user_code = false;        // `shown` has a line, in neither a system header nor the runtime
+  bool in_user_code = false;  // `shown` has a line, in neither a system header nor the runtime
 
   const SourceFrame& Shown() const { return frames[shown]; }
   bool HasLine() const { return Shown().line > 0; }

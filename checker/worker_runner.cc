@@ -1,7 +1,6 @@
 #include "checker/worker_runner.h"
 
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -80,8 +79,8 @@ bool WorkerRunner::Define(int job, const PpSet& pps) {
   for (const std::string& line : pps.accesses()) {
     const std::vector<sched::CodeRange> more = symbolizer_->RangesOf(line);
     if (more.empty()) {
-      failure_ = absl::InvalidArgumentError(absl::StrCat(
-          "there is no code at access:", line, " in the harness: is it built with -g?"));
+      failure_ = absl::InvalidArgumentError(absl::StrCat("there is no code at access:", line,
+                                                         " in the harness: is it built with -g?"));
       return false;
     }
     ranges.insert(ranges.end(), more.begin(), more.end());
@@ -98,7 +97,6 @@ bool WorkerRunner::Define(int job, const PpSet& pps) {
 
 SliceResult WorkerRunner::Run(int job, const PpSet& pps, const SliceLimits& limits,
                               JobEvents& events) {
-  SliceResult result;
   if (!harness_->worker_alive()) {
     defined_.clear();
     if (absl::Status status = harness_->ForkWorker(); !status.ok()) return Fail(status);
@@ -140,9 +138,7 @@ void WorkerRunner::Drop(int job) {
 }
 
 bool WorkerRunner::MemoryIsShort() {
-  static const uint64_t half = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-                               static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) / 2;
-  return harness_->SampleWorkerRss() * 1024 > (options_.memory != 0 ? options_.memory : half);
+  return options_.memory != 0 && harness_->SampleWorkerRss() * 1024 > options_.memory;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -240,6 +236,10 @@ SliceResult WorkerRunner::OnDeath(const HarnessProcess::Event& event, JobEvents&
                  "seconds, so it is taken for an endless loop.",
                  events);
       return {SliceEnd::kCrashed, true};
+    case HarnessProcess::EventKind::kOutOfMemory:
+      ReportLost(sched::BugKind::kOutOfMemory,
+                 "one execution took more memory than allowed (--memory)", "", events);
+      return {SliceEnd::kCrashed, true};
     case HarnessProcess::EventKind::kGone:
       return Fail(absl::UnavailableError("the harness process is gone"));
     default:
@@ -247,8 +247,9 @@ SliceResult WorkerRunner::OnDeath(const HarnessProcess::Event& event, JobEvents&
   }
   std::string details;
   if (shared.in_program == 0) {
-    details = "It happened between two steps of the program, in the checker's own code; memory the "
-              "program has damaged can cause that.";
+    details =
+        "It happened between two steps of the program, in the checker's own code; memory the "
+        "program has damaged can cause that.";
   }
   if (WIFSIGNALED(event.status) && WTERMSIG(event.status) == SIGKILL) {
     absl::StrAppend(&details, details.empty() ? "" : "\n",

@@ -1,8 +1,8 @@
 // WorkerRunner: runs the engine's jobs in worker processes of the harness.
 //
 // Turns a job into the messages of checker/protocol.h, what the worker answers into findings, and
-// the worker's death or hang into the bug it is. A new worker is started whenever one is needed; the
-// jobs the old one knew are then defined again when they are next run.
+// the worker's death or hang into the bug it is. A new worker is started whenever one is needed;
+// the jobs the old one knew are then defined again when they are next run.
 #ifndef MC_CHECKER_WORKER_RUNNER_H_
 #define MC_CHECKER_WORKER_RUNNER_H_
 
@@ -24,10 +24,10 @@ namespace mc::checker {
 
 struct WorkerOptions {
   SearchSettings settings = {};
-  std::string test = {};      // "" for the program's main
+  std::string test = {};  // "" for the program's main
   bool stream_executions = false;
   bool final_states = false;
-  uint64_t memory = 0;        // bytes a worker may use; 0: half of the machine's
+  uint64_t memory = 0;  // bytes a worker may use; 0: no limit
 };
 
 // One explored execution, as streamed.
@@ -47,8 +47,7 @@ class WorkerRunner final : public JobRunner {
   // Called for each new bug, as soon as it is known.
   void set_on_bug(std::function<void(Bug*)> callback) { on_bug_ = std::move(callback); }
 
-  SliceResult Run(int job, const PpSet& pps, const SliceLimits& limits,
-                  JobEvents& events) override;
+  SliceResult Run(int job, const PpSet& pps, const SliceLimits& limits, JobEvents& events) override;
   void Drop(int job) override;
   bool MemoryIsShort() override;
 
@@ -66,8 +65,7 @@ class WorkerRunner final : public JobRunner {
   void OnRaceMessage(const Message& message, JobEvents& events);
   void OnBugMessage(const Message& message, JobEvents& events);
   SliceResult OnDeath(const HarnessProcess::Event& event, JobEvents& events);
-  void ReportLost(sched::BugKind kind, std::string message, std::string details,
-                  JobEvents& events);
+  void ReportLost(sched::BugKind kind, std::string message, std::string details, JobEvents& events);
   SliceResult Fail(absl::Status status);
   void Report(JobEvents& events, const Message& message);
 
@@ -76,12 +74,12 @@ class WorkerRunner final : public JobRunner {
   Findings* findings_;
   Symbolizer* symbolizer_;
   std::function<void(Bug*)> on_bug_;
-  std::set<int> defined_;  // in the worker that lives
-  int job_ = 0;            // that runs
-  std::string pps_;        // its set
-  JobProgress progress_;   // last heard of it
+  std::set<int> defined_;                    // in the worker that lives
+  int job_ = 0;                              // that runs
+  std::string pps_;                          // its set
+  JobProgress progress_;                     // last heard of it
   std::map<int, std::string> shared_sites_;  // by job, as its last restart told
-  std::vector<std::string> threads_;  // names in slot order, last heard
+  std::vector<std::string> threads_;         // names in slot order, last heard
   absl::Status failure_;
   std::vector<ExploredExecution> executions_;
   std::set<std::string> final_states_;

@@ -38,7 +38,9 @@ bool WaitPoint::Wait(WaitKind kind, Cell object, uintptr_t address, OperationDet
   }
   thread.wait_argument = kNotWaiting;
   if (!g_scheduler.Mutated(EventModelMutation::kWake)) {
-    g_scheduler.RecordCell(WakeCell(thread), kRead, kValueRelevant | kAcquire, pc_);
+    // A wait that ran out was ordered after nobody.
+    const uint16_t acquire = thread.woken ? kAcquire : 0;
+    g_scheduler.RecordCell(WakeCell(thread), kRead, kValueRelevant | acquire, pc_);
   }
   return thread.woken;
 }
@@ -58,7 +60,11 @@ std::vector<Thread*> WaitersAt(WaitKind kind, uintptr_t address) {
 void WakeWaiter(Thread& waiter, const Operation& next, EnabledTest can_run, uint64_t pc) {
   g_scheduler.Wake(waiter, pc);
   if (waiter.pending.kind == OperationKind::kSpin) return;  // goes on to `next` by itself
+  const bool could_run_out = waiter.pending.kind == OperationKind::kTimedWaiter;
+  const Cell object = waiter.pending.object;
   waiter.pending = next;
+  // Where the wake-up does not come first, this wait may run out instead.
+  waiter.pending.timeout_object = could_run_out ? object : 0;
   waiter.can_run = can_run;
 }
 

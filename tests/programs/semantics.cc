@@ -70,7 +70,7 @@ void Step(Operations operations) {
   mc_atomic_end();
 }
 
-// A loop that waits; each of its iterations is one transition.
+// A loop that waits for one of several cells; each of its iterations is one transition.
 template <typename Condition>
 void SpinUntil(Condition condition) {
   for (;;) {
@@ -494,11 +494,13 @@ TRACES(spin_2, "3 traces") {
   Run(
       [] {
         Store(x, 1);
-        SpinUntil([] { return Load(y) == 1; });
+        while (Load(y) != 1) {
+        }
       },
       [] {
         Store(y, 1);
-        SpinUntil([] { return Load(x) == 1; });
+        while (Load(x) != 1) {
+        }
       });
 }
 
@@ -512,7 +514,8 @@ TRACES(spin_or, "4 traces") {
 // spin until cas(x,0,1); x=0 || the same
 TRACES(spin_lock, "4 traces") {
   const Body critical = [] {
-    SpinUntil([] { return Cas(x, 0, 1); });
+    while (!Cas(x, 0, 1)) {
+    }
     Store(x, 0);
   };
   Run(critical, critical);
@@ -522,10 +525,14 @@ TRACES(spin_lock, "4 traces") {
 TRACES(spin_try, "3 traces, 1 livelock") {
   Run(
       [] {
-        SpinUntil([] { return TryLock(m0); });
+        while (!TryLock(m0)) {
+        }
         Unlock(m0);
       },
-      [] { SpinUntil([] { return TryLock(m0); }); });
+      [] {
+        while (!TryLock(m0)) {
+        }
+      });
 }
 
 // spin until x or y || spin until cas(x,0,2) || y=1     (4 if a woken spinner does not look again

@@ -1,19 +1,18 @@
 // The job engine against a runner made of tables: which jobs it makes, in which order it runs them,
 // when it suspends, cancels and stops (spec iterative-deepening 4).
-#include "checker/job_engine.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <map>
-#include <set>
 #include <random>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "checker/job_engine.h"
 #include "sched/preemption_points.h"
 
 namespace mc::checker {
@@ -42,9 +41,9 @@ struct StateSpace {
   uint64_t executions = 1;
   double seconds_each = 0.001;
   std::vector<CandidateView> candidates = {};
-  uint64_t bug_at = 0;      // execution in which a bug shows; 0: none
-  bool crash = false;       // the bug takes the worker with it
-  uint64_t estimate = 0;    // told as the total; 0: the truth
+  uint64_t bug_at = 0;    // execution in which a bug shows; 0: none
+  bool crash = false;     // the bug takes the worker with it
+  uint64_t estimate = 0;  // told as the total; 0: the truth
 };
 
 class FakeRunner : public JobRunner {
@@ -148,9 +147,9 @@ TEST(JobEngine, ASuspectedCandidateMakesASmallAndABigJobOfItsEarlierSide) {
   EXPECT_TRUE(search.JobOf("sync,access:f.cc:10").complete());
   EXPECT_FALSE(search.HasJob("access:f.cc:20"));
   // Race PPs are more urgent than the static sets still to come, and the smaller set comes first.
-  EXPECT_THAT(std::vector<std::string>(search.runner.order.begin(),
-                                       search.runner.order.begin() + 4),
-              ElementsAre("none", "lock", "access:f.cc:10", "lock,access:f.cc:10"));
+  EXPECT_THAT(
+      std::vector<std::string>(search.runner.order.begin(), search.runner.order.begin() + 4),
+      ElementsAre("none", "lock", "access:f.cc:10", "lock,access:f.cc:10"));
 }
 
 TEST(JobEngine, AConfirmedCandidateAsksForBothSides) {
@@ -184,8 +183,8 @@ TEST(JobEngine, SaturationNeedsBothSidesOnceConfirmed) {
   Search search([](const PpSet& pps) {
     StateSpace space;
     const bool preempted = pps.Includes(Set("access:f.cc:10"));
-    space.candidates = {Candidate(
-        10, 20, preempted ? CandidateStatus::kConfirmed : CandidateStatus::kSuspected)};
+    space.candidates = {
+        Candidate(10, 20, preempted ? CandidateStatus::kConfirmed : CandidateStatus::kSuspected)};
     return space;
   });
   EXPECT_EQ(search.engine.Run(), SearchEnd::kComplete);
@@ -430,8 +429,8 @@ TEST(JobEngine, OneStrategyIsSaturatedOnlyIfItsSetHasEveryCandidate) {
 }
 
 // Random programs: candidates that show only where some PPs are in the set, in state spaces that
-// grow with the set. Whatever happens, the invariants of the engine hold, and with time enough every
-// candidate that can be reached is tested.
+// grow with the set. Whatever happens, the invariants of the engine hold, and with time enough
+// every candidate that can be reached is tested.
 TEST(JobEngine, RandomProgramsConverge) {
   const unsigned seed = std::random_device{}();
   std::mt19937 random(seed);
@@ -446,9 +445,9 @@ TEST(JobEngine, RandomProgramsConverge) {
     std::set<std::pair<uint64_t, uint64_t>> pairs;
     for (uint64_t i = 0, n = random() % 6; i < n; ++i) {
       Rule rule;
-      rule.candidate = Candidate(1 + random() % lines, 1 + random() % lines,
-                                 random() % 2 == 0 ? CandidateStatus::kSuspected
-                                                   : CandidateStatus::kConfirmed);
+      rule.candidate =
+          Candidate(1 + random() % lines, 1 + random() % lines,
+                    random() % 2 == 0 ? CandidateStatus::kSuspected : CandidateStatus::kConfirmed);
       if (random() % 2 == 0) rule.needs.AddAccess("f.cc:" + std::to_string(1 + random() % lines));
       if (random() % 3 == 0) rule.needs.AddClasses(sched::kPpLock);
       // A pair has one status, whichever jobs see it: the findings see to that.

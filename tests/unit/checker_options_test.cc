@@ -1,9 +1,8 @@
 // The command line, PP sets and settings as text.
-#include "checker/options.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "checker/options.h"
 #include "checker/text.h"
 
 namespace mc::checker {
@@ -117,12 +116,14 @@ TEST(Options, ErrorsSayWhatIsWrong) {
 TEST(Options, HelpListsEveryOption) {
   const std::string help = HelpText();
   for (const char* name :
-       {"--iterative", "--strategy=S", "--pp=SET", "--replay=FILE", "--gdb", "--visualize=FILE",
-        "--test=NAME", "--list", "--time=T", "--executions=N", "--jobs=N", "--seed=N", "--race=R",
-        "--fail-on-race=S", "--keep-going", "--exit=E", "--heap=H", "--heap-overruns",
-        "--output=DIR", "--json=FILE", "--junit=FILE", "--sarif=FILE", "--require-complete",
-        "--spurious", "--quiet", "--verbose", "--color=WHEN", "--max-steps=N", "--help",
-        "--version", "--no-read-locks"}) {
+       {"--iterative",  "--strategy=S",     "--pp=SET",           "--replay=FILE",
+        "--gdb",        "--visualize=FILE", "--test=NAME",        "--list",
+        "--time=T",     "--executions=N",   "--jobs=N",           "--seed=N",
+        "--race=R",     "--fail-on-race=S", "--keep-going",       "--exit=E",
+        "--heap=H",     "--heap-overruns",  "--output=DIR",       "--json=FILE",
+        "--junit=FILE", "--sarif=FILE",     "--require-complete", "--spurious",
+        "--quiet",      "--verbose",        "--color=WHEN",       "--max-steps=N",
+        "--help",       "--version",        "--no-read-locks"}) {
     EXPECT_THAT(help, HasSubstr(name));
   }
   EXPECT_EQ(help.find("internal"), std::string::npos);

@@ -1,6 +1,4 @@
 // Verdicts, exit statuses, last lines and the formats for programs.
-#include "checker/report.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,6 +7,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "checker/report.h"
 #include "checker/session.h"
 
 namespace mc::checker {
@@ -105,8 +104,7 @@ TEST_F(ReportTest, ABoundIsNamed) {
   result.bound = "a random sample";
   const RunReport report = ReportOf({result});
   EXPECT_THAT(LastLine(report), StartsWith("mc: NO BUG FOUND within the bound: a random sample"));
-  EXPECT_EQ(nlohmann::json::parse(File(&WriteJson, report))["jobs"][0]["bound"],
-            "a random sample");
+  EXPECT_EQ(nlohmann::json::parse(File(&WriteJson, report))["jobs"][0]["bound"], "a random sample");
 }
 
 TEST_F(ReportTest, ABugAndALaterErrorAreABugWithTheErrorShown) {
@@ -189,8 +187,7 @@ TEST_F(ReportTest, JsonOfSeveralTestsHasTotalsAndEach) {
   TestResult first = Result(), second = Result();
   first.test = "First";
   second.test = "Second";
-  const nlohmann::json json =
-      nlohmann::json::parse(File(&WriteJson, ReportOf({first, second})));
+  const nlohmann::json json = nlohmann::json::parse(File(&WriteJson, ReportOf({first, second})));
   EXPECT_EQ(json["executions"], 72);
   ASSERT_EQ(json["tests"].size(), 2u);
   EXPECT_EQ(json["tests"][1]["test"], "Second");
@@ -219,8 +216,8 @@ TEST_F(ReportTest, SarifNamesRuleAndSchedule) {
 TEST_F(ReportTest, ABugInFull) {
   TestResult result = Result();
   AddBug(&result, sched::BugKind::kAssertion, 0x10);
-  const std::string text = FormatBug(*result.findings->bugs()[0], 1, "mc --replay=x ./t",
-                                     &symbolizer_, Palette(false));
+  const std::string text =
+      FormatBug(*result.findings->bugs()[0], 1, "mc --replay=x ./t", &symbolizer_, Palette(false));
   EXPECT_THAT(text, StartsWith("BUG 1: assertion: a < b"));
   EXPECT_THAT(text, HasSubstr("where: 0x10"));
   EXPECT_THAT(text, HasSubstr("3 steps, 2 preemptions"));

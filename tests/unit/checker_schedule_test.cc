@@ -1,10 +1,7 @@
 // Schedules as files and as messages: what is written is what is read, and what is damaged is
 // refused with the first bad line, never with a crash.
-#include "checker/schedule.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
 #include <unistd.h>
 
 #include <filesystem>
@@ -12,6 +9,8 @@
 #include <random>
 #include <sstream>
 #include <string>
+
+#include "checker/schedule.h"
 
 namespace mc::checker {
 namespace {
@@ -25,7 +24,9 @@ Schedule Example() {
   schedule.arguments = {"--small", "two words", ""};
   schedule.test = "Push";
   schedule.failure = "assertion";
-  schedule.message = "count == 2\nbut count is 1\t\\ \x01" "5";
+  schedule.message =
+      "count == 2\nbut count is 1\t\\ \x01"
+      "5";
   schedule.where = "queue.cc:31";
   schedule.preemption_points = "sync,access:queue.cc:31";
   schedule.settings.heap = "recycle";
@@ -149,7 +150,9 @@ TEST(Schedule, CommentsAndEditsAreWelcome) {
 
 TEST(Schedule, TheFirstBadLineIsNamed) {
   EXPECT_THAT(ErrorOf(""), HasSubstr("line 1: not a schedule"));
-  EXPECT_THAT(ErrorOf("\x7f" "ELF\x02\x01\x01"), HasSubstr("line 1: not a schedule"));
+  EXPECT_THAT(ErrorOf("\x7f"
+                      "ELF\x02\x01\x01"),
+              HasSubstr("line 1: not a schedule"));
   EXPECT_THAT(ErrorOf(WithLine(1, "mc-schedule 2")), HasSubstr("line 1: format version 2"));
   EXPECT_THAT(ErrorOf(WithLine(2, "harness ./queue")), HasSubstr("line 2: expected 'NAME: VALUE'"));
   EXPECT_THAT(ErrorOf(WithLine(2, "harnass: ./queue")), HasSubstr("line 2: unknown name"));

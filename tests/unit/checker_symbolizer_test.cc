@@ -1,6 +1,4 @@
 // The symbolizer on this test program itself.
-#include "checker/symbolizer.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <link.h>
@@ -9,12 +7,13 @@
 #include <atomic>
 #include <string>
 
+#include "checker/symbolizer.h"
+
 namespace mc::checker {
 
 // Data and code to be found again. Outside the anonymous namespace, so that they have plain names.
 int symbolizer_test_table[4];
 std::atomic<int> symbolizer_test_flag;
-
 
 __attribute__((noinline)) uint64_t CodeAddress(int* line) {
   uint64_t pc = 0;

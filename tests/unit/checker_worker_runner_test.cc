@@ -1,7 +1,5 @@
-// The supervisor's side of the conversation, against zygotes and workers made up here: whatever they
-// do, and however they end, the runner comes back with the right answer and the right bug.
-#include "checker/worker_runner.h"
-
+// The supervisor's side of the conversation, against zygotes and workers made up here: whatever
+// they do, and however they end, the runner comes back with the right answer and the right bug.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -14,6 +12,7 @@
 #include <optional>
 
 #include "checker/harness_process.h"
+#include "checker/worker_runner.h"
 
 namespace mc::checker {
 namespace {
@@ -189,7 +188,8 @@ TEST(HarnessProcess, HelloIsUnderstood) {
 TEST(HarnessProcess, WhatIsNoHelloIsAnError) {
   EXPECT_THAT(StartErrorOf([](HarnessEnd& end) { end.Say("hello version=9.9 abi=0"); }),
               HasSubstr("built for another version"));
-  EXPECT_THAT(StartErrorOf([](HarnessEnd&) { pause(); }, absl::Milliseconds(300)), HasSubstr("did not answer in time"));
+  EXPECT_THAT(StartErrorOf([](HarnessEnd&) { pause(); }, absl::Milliseconds(300)),
+              HasSubstr("did not answer in time"));
   EXPECT_THAT(StartErrorOf([](HarnessEnd&) {}), HasSubstr("ended before its main"));
   EXPECT_THAT(StartErrorOf([](HarnessEnd& end) { end.Say("error message=no%20room"); }),
               HasSubstr("no room"));
@@ -228,7 +228,8 @@ TEST(WorkerRunner, DefinesAJobOnceAndRunsIt) {
         }
         end.Say("progress id=1 executions=3 blocked=1 transitions=30 estimate=7.5 seconds=0.5");
         end.Say("progress id=8 executions=99");  // of a job dropped long ago
-        end.Say("paused id=1 reason=time executions=4 blocked=1 transitions=40 estimate=8 seconds=1");
+        end.Say(
+            "paused id=1 reason=time executions=4 blocked=1 transitions=40 estimate=8 seconds=1");
         if (end.Hear().type() != "run") _exit(12);
         end.Say("complete id=1 executions=9 blocked=2 transitions=90 estimate=9 seconds=2");
         end.Hear();
@@ -252,8 +253,9 @@ TEST(WorkerRunner, CodeThatIsNotThereIsAFailure) {
 TEST(WorkerRunner, ABugIsAFinding) {
   Conversation talk([](HarnessEnd& end) {
     end.Hear(), end.Hear();
-    end.Say("bug id=1 kind=assertion message=a%20%3d%3d%20b thread=1 pc=100 stack=100,200 "
-            "schedule=0;1:2@100/lock threads=0;0.1 preemptions=1 details= executions=7");
+    end.Say(
+        "bug id=1 kind=assertion message=a%20%3d%3d%20b thread=1 pc=100 stack=100,200 "
+        "schedule=0;1:2@100/lock threads=0;0.1 preemptions=1 details= executions=7");
     end.Say("bug id=1 kind=assertion message=again thread=1 pc=100 stack=100,200");
     end.Say("paused id=1 reason=bug executions=7");
     end.Hear();
@@ -327,6 +329,37 @@ TEST(WorkerRunner, AHangIsALivelockSaidToBeAHeuristic) {
   EXPECT_EQ(talk.OnlyBug().kind, sched::BugKind::kLivelock);
   EXPECT_EQ(EncodeSteps(talk.OnlyBug().steps), "0;2");
   EXPECT_THAT(talk.OnlyBug().details, HasSubstr("heuristic"));
+}
+
+TEST(WorkerRunner, AnExecutionThatTakesTooMuchMemoryIsABug) {
+  FakeHarness harness([](HarnessEnd& end) {
+    end.ServeAsZygote([](HarnessEnd& worker) {
+      worker.Hear(), worker.Hear();
+      // The searches' own memory, between executions, is not the program's.
+      std::string of_the_search(40 << 20, 'x');
+      for (int i = 0; i < 5; ++i) {
+        ++worker.shared().executions;
+        usleep(110'000);
+      }
+      worker.shared().in_program = 1;
+      std::string of_the_program;
+      for (;;) {
+        of_the_program.append(1 << 20, of_the_search[0]);
+        ++worker.shared().transitions;
+        usleep(10'000);
+      }
+    });
+  });
+  harness.options.memory_limit = 30 << 20;
+  ASSERT_TRUE(harness.Start().ok());
+  Symbolizer symbolizer({});
+  Findings findings(FailOnRace::kConfirmed, &symbolizer);
+  WorkerRunner runner({}, harness.process.get(), &findings, &symbolizer);
+  RecordedEvents events;
+  EXPECT_EQ(runner.Run(1, PpSet(), {100, absl::Seconds(5), true}, events).end, SliceEnd::kCrashed);
+  ASSERT_EQ(findings.bugs().size(), 1u);
+  EXPECT_EQ(findings.bugs()[0]->kind, sched::BugKind::kOutOfMemory);
+  EXPECT_EQ(events.progress.executions, 5u);
 }
 
 TEST(WorkerRunner, EngineCodeMayTakeItsTime) {
