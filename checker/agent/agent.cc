@@ -21,13 +21,7 @@
 #include "checker/agent/worker.h"
 #include "checker/protocol.h"
 
-extern "C" int mc_main_of_runtime(int argc, char** argv);
-
 namespace mc::checker {
-
-bool RunsOnlyRegisteredTests(const sched::ProgramEntry& entry) {
-  return reinterpret_cast<void*>(entry.main) == reinterpret_cast<void*>(&mc_main_of_runtime);
-}
 
 namespace {
 

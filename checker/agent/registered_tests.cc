@@ -11,9 +11,11 @@ namespace {
 constexpr size_t kMaxTests = 4096;
 RegisteredTest g_tests[kMaxTests];
 size_t g_count = 0;
+bool g_main_is_generated = false;
 
 }  // namespace
 
+bool RunsOnlyRegisteredTests() { return g_main_is_generated; }
 size_t RegisteredTestCount() { return g_count; }
 const RegisteredTest& RegisteredTestAt(size_t index) { return g_tests[index]; }
 
@@ -36,10 +38,14 @@ extern "C" __attribute__((visibility("default"))) void mc_register_test(const ch
   g_tests[g_count++] = {name, body};
 }
 
+extern "C" __attribute__((visibility("default"))) void mc_main_is_generated() {
+  mc::checker::g_main_is_generated = true;
+}
+
 // The main of a harness that only registers tests, run as an ordinary program: the tests named on the
 // command line, or all, once each.
-extern "C" __attribute__((visibility("hidden"))) int mc_run_tests_as_program(int argc,
-                                                                             char** argv) {
+extern "C" __attribute__((visibility("default"))) int mc_run_registered_tests(int argc,
+                                                                              char** argv) {
   using namespace mc::checker;
   int ran = 0;
   for (size_t i = 0; i < g_count; ++i) {

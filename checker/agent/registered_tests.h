@@ -12,6 +12,8 @@ struct RegisteredTest {
   void (*body)();
 };
 
+// Has the program no main of its own? (Then it has the one of test_main/, which says so.)
+bool RunsOnlyRegisteredTests();
 size_t RegisteredTestCount();
 const RegisteredTest& RegisteredTestAt(size_t index);
 // nullptr if there is none of that name.

@@ -109,7 +109,7 @@ void Worker::Run(const Message& message) {
   if (active_ != &job) {
     g_test = job.test().empty() ? nullptr : FindRegisteredTest(job.test());
     if (g_test == nullptr && g_body.body == nullptr && RegisteredTestCount() == 1 &&
-        RunsOnlyRegisteredTests(g_body.entry)) {
+        RunsOnlyRegisteredTests()) {
       g_test = &RegisteredTestAt(0);
     }
     g_scheduler.PrepareNames(job.thread_names());
@@ -192,6 +192,7 @@ bool Worker::AfterExecution(Job& job, bool stop_on_bug, SliceEnd* end) {
     *end = SliceEnd::kStop;
     return false;
   }
+  *end = SliceEnd::kLimit;
   return true;
 }
 
@@ -241,6 +242,7 @@ void Worker::ReportCandidate(Job& job, const racedet::Candidate& candidate) {
   m.Set("id", job.id()).Set("a", a.pc).Set("b", b.pc);
   m.Set("a_kind", NameOfKind(a)).Set("b_kind", NameOfKind(b));
   m.Set("a_thread", uint64_t{a.thread}).Set("b_thread", uint64_t{b.thread});
+  m.Set("earlier", swapped ? "b" : "a");
   m.Set("status", NameOfStatus(candidate.status));
   m.Set("unordered", uint64_t{candidate.unordered});
   m.Set("data_race", uint64_t{candidate.data_race});
@@ -379,6 +381,7 @@ void Worker::AddProgress(Job& job, Message* message) {
       .Set("transitions", search.transitions())
       .Set("new_transitions", search.new_transitions())
       .Set("estimate", search.Estimate())
+      .Set("threads", ThreadNames())
       .Set("lower_bound", search.LowerBound())
       .Set("seconds", seconds_before_slice_ +
                           std::chrono::duration<double>(Clock::now() - slice_begin_).count());

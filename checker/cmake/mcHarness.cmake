@@ -31,6 +31,6 @@ function(mc_add_harness name)
   mc_instrument(${name})
   # Within mc's own build the runtime has to be there before a harness can be linked with it.
   if(TARGET mc_runtime)
-    add_dependencies(${name} mc_runtime)
+    add_dependencies(${name} mc_runtime mc_main)
   endif()
 endfunction()
