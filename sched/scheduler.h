@@ -269,9 +269,11 @@ class Scheduler final : public StateView {
 
  private:
   void Append(const MicroAccess& access) {
-    if ((access.flags & (kAcquire | kRelease | kFence)) == 0 &&
-        index_.SeenOrAdd(access, static_cast<uint32_t>(trace_.accesses.size()),
-                         trace_.accesses.data())) {
+    // What orders other accesses is kept each time: a second release publishes more than the first.
+    const bool orders = (access.flags & (kAcquire | kRelease | kFence)) != 0 ||
+                        ((access.flags & kAtomic) != 0 && access.mode != kRead);
+    if (!orders && index_.SeenOrAdd(access, static_cast<uint32_t>(trace_.accesses.size()),
+                                    trace_.accesses.data())) {
       return;
     }
     trace_.accesses.push_back(access);

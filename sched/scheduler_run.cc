@@ -234,6 +234,12 @@ void Scheduler::ExitProcess(int status, bool run_handlers, uint64_t pc) {
     EndBlock(phase, nullptr);
     handlers_started_ = true;
     RecordCell(MakeCell(CellKind::kHandlerPhase, 0), kWrite, 0, 0);
+    // The handlers come after all that the finished threads did, detached ones too.
+    for (uint32_t id = 0; id < thread_limit_; ++id) {
+      const Thread& other = *threads_[id];
+      if (!other.exists || other.status != ThreadStatus::kFinished) continue;
+      RecordCell(MakeCell(CellKind::kThreadExit, id), kRead, kAcquire, 0);
+    }
     ProgramScope scope;
     RunExitHandlers();
   }

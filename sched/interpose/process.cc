@@ -128,6 +128,7 @@ __attribute__((visibility("default"))) [[noreturn]] void __glibcxx_assert_fail(
 MC_EXPORT int raise(int signal_number) {
   if (!g_program_running) return RealOf<int (*)(int)>("raise")(signal_number);
   EngineScope scope;
+  if (signal_number == SIGKILL) kill(getpid(), SIGKILL);
   // The signal would go to the operating system's thread; here the thread that raises it fails.
   g_scheduler.FailThread(
       signal_number == SIGABRT ? mc::sched::BugKind::kAbort : mc::sched::BugKind::kSignal,

@@ -94,7 +94,7 @@ MC_TEST(Leak) {
 
 // Reachable from a global: kept, not leaked.
 MC_TEST(KeptToTheEnd) {
-  static std::vector<int>* kept = nullptr;
+  static std::vector<int>* volatile kept = nullptr;
   kept = new std::vector<int>(10);
   kept->front() = 1;
 }

@@ -97,7 +97,6 @@ MC_TEST(Figure2) {
         published = y;
         y->bar = 2;  // @fig2-second
       });
-  std::free(published);
 }
 
 // Figure 3: fits the same pattern in the order printed, and is a true race all the same. Figure 4
