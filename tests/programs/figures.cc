@@ -85,7 +85,7 @@ MC_TEST(Figure1) {
 
 // Figure 2: the usual false alarm. Nothing is shared but the memory, which was freed in between.
 MC_TEST(Figure2) {
-  static OtherBlock* volatile published;
+  [[maybe_unused]] static OtherBlock* volatile published;
   RunTwo(
       [] {
         Block* x = Allocate<Block>();
