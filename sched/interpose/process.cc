@@ -74,33 +74,33 @@ using mc::sched::NotSupported;
 using mc::sched::RealExit;
 using mc::sched::RealOf;
 
-MC_EXPORT [[noreturn]] void exit(int status) {
+MC_EXPORT __attribute__((noreturn)) void exit(int status) {
   if (!g_program_running) RealExit("exit", status);
   EngineScope scope;
   g_scheduler.ExitProcess(status, true, MC_CALLER_PC());
 }
-MC_EXPORT [[noreturn]] void _exit(int status) {
+MC_EXPORT __attribute__((noreturn)) void _exit(int status) {
   if (!g_program_running) RealExit("_exit", status);
   EngineScope scope;
   g_scheduler.ExitProcess(status, false, MC_CALLER_PC());
 }
-MC_EXPORT [[noreturn]] void _Exit(int status) {
+MC_EXPORT __attribute__((noreturn)) void _Exit(int status) {
   if (!g_program_running) RealExit("_Exit", status);
   EngineScope scope;
   g_scheduler.ExitProcess(status, false, MC_CALLER_PC());
 }
-MC_EXPORT [[noreturn]] void quick_exit(int status) {
+MC_EXPORT __attribute__((noreturn)) void quick_exit(int status) {
   mc::sched::RunQuickExitHandlers();
   if (!g_program_running) RealExit("_exit", status);
   EngineScope scope;
   g_scheduler.ExitProcess(status, false, MC_CALLER_PC());
 }
-MC_EXPORT [[noreturn]] void abort() {
+MC_EXPORT __attribute__((noreturn)) void abort() {
   if (g_program_running) mc::sched::Aborted(MC_CALLER_PC());
   RealOf<void (*)()>("abort")();
   __builtin_trap();
 }
-MC_EXPORT [[noreturn]] void __assert_fail(const char* assertion, const char* file, unsigned line,
+MC_EXPORT __attribute__((noreturn)) void __assert_fail(const char* assertion, const char* file, unsigned line,
                                           const char* function) {
   if (g_program_running) {
     mc::sched::AssertionFailed(assertion, file, line, function, MC_CALLER_PC());
@@ -109,16 +109,16 @@ MC_EXPORT [[noreturn]] void __assert_fail(const char* assertion, const char* fil
       assertion, file, line, function);
   __builtin_trap();
 }
-MC_EXPORT [[noreturn]] void __assert_perror_fail(int error, const char* file, unsigned line,
+MC_EXPORT __attribute__((noreturn)) void __assert_perror_fail(int error, const char* file, unsigned line,
                                                  const char* function) {
   __assert_fail(strerror(error), file, line, function);
 }
-MC_EXPORT [[noreturn]] void __assert(const char* assertion, const char* file, int line) {
+MC_EXPORT __attribute__((noreturn)) void __assert(const char* assertion, const char* file, int line) {
   __assert_fail(assertion, file, static_cast<unsigned>(line), nullptr);
 }
 // libstdc++'s own assertions (_GLIBCXX_ASSERTIONS).
 namespace std {
-__attribute__((visibility("default"))) [[noreturn]] void __glibcxx_assert_fail(
+__attribute__((visibility("default"), noreturn)) void __glibcxx_assert_fail(
     const char* file, int line, const char* function, const char* condition) noexcept {
   __assert_fail(condition == nullptr ? "standard library precondition" : condition, file,
                 static_cast<unsigned>(line), function);
