@@ -192,6 +192,9 @@ void HarnessProcess::RunChild(int control_fd, int error_fd, int report_fd) {
   setenv(kControlFdVariable, std::to_string(kChildControlFd).c_str(), 1);
   setenv(kSharedFdVariable, std::to_string(kChildSharedFd).c_str(), 1);
   setenv(kEntryVariable, options_.entry.c_str(), 1);
+  // Libraries bind their calls at the start: a table of bound calls that goes back to its first
+  // state would be bound anew in every execution.
+  setenv("LD_BIND_NOW", "1", 1);
   std::vector<std::string> words = options_.debugger;
   words.push_back(options_.path);
   words.insert(words.end(), options_.arguments.begin(), options_.arguments.end());

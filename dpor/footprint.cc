@@ -10,16 +10,6 @@ constexpr int kMemoryUnitShift = 2;
 
 uint64_t BitOf(uint64_t unit) { return uint64_t{1} << ((unit * 0x9e3779b97f4a7c15u) >> 58); }
 
-uint64_t BitsOf(const Range& range) {
-  const int shift = sched::IsMemory(range.begin) ? kMemoryUnitShift : 0;
-  const uint64_t first = range.begin >> shift;
-  const uint64_t last = (range.end() - 1) >> shift;
-  if (last - first >= 64) return ~uint64_t{0};
-  uint64_t bits = 0;
-  for (uint64_t unit = first; unit <= last; ++unit) bits |= BitOf(unit);
-  return bits;
-}
-
 // Adds `range`, which begins at or after every range in `out` begins, to the disjoint list `out`.
 void AddSorted(std::vector<Range>& out, Range range) {
   size_t at = out.size();
@@ -59,6 +49,16 @@ void AddSorted(std::vector<Range>& out, Range range) {
 }
 
 }  // namespace
+
+uint64_t BitsOf(const Range& range) {
+  const int shift = sched::IsMemory(range.begin) ? kMemoryUnitShift : 0;
+  const uint64_t first = range.begin >> shift;
+  const uint64_t last = (range.end() - 1) >> shift;
+  if (last - first >= 64) return ~uint64_t{0};
+  uint64_t bits = 0;
+  for (uint64_t unit = first; unit <= last; ++unit) bits |= BitOf(unit);
+  return bits;
+}
 
 void Summary::Add(const Range& range) {
   const uint64_t bits = BitsOf(range);

@@ -13,6 +13,11 @@
 
 namespace mc::dpor {
 
+// Does the access count for what conflicts with what?
+inline bool IsLookedAt(const sched::MicroAccess& access) {
+  return access.size > 0 && (access.flags & sched::kOrderedBySync) == 0;
+}
+
 // Cells [begin, begin + size), touched with `modes` (bits of sched::AccessMode).
 struct Range {
   sched::Cell begin = 0;
@@ -44,6 +49,9 @@ struct Summary {
             (add & (o.read | o.write))) != 0;
   }
 };
+
+// One bit per (hashed) cell of the range.
+uint64_t BitsOf(const Range& range);
 
 // Sorts the ranges and makes them disjoint, adjacent memory ranges of equal modes merged: the form
 // in which equal footprints are equal lists.

@@ -35,7 +35,7 @@ void Path::BuildRanges(const sched::Trace& trace, size_t position, std::vector<R
   const sched::Event& e = trace.events[position];
   out->clear();
   for (const sched::MicroAccess& a : trace.AccessesOf(e)) {
-    if (a.size > 0) out->push_back({a.begin, a.size, a.mode});
+    if (IsLookedAt(a)) out->push_back({a.begin, a.size, a.mode});
   }
   Normalise(out);
   *universal = e.operation.kind == OperationKind::kHandlerPhase;
@@ -50,6 +50,10 @@ void Path::Extend(const sched::Trace& trace, EventId expected) {
   for (const sched::Choice& c : trace.ChoicesOf(e)) choices_.push_back(c.value);
 
   PathEvent added;
+  for (const sched::MicroAccess& a : trace.AccessesOf(e)) {
+    if (a.size == 0 || (a.mode & (sched::kWrite | sched::kAdd)) == 0) continue;
+    added.written |= BitsOf({a.begin, a.size, a.mode});
+  }
   added.thread = e.thread;
   added.flags = e.flags;
   added.index = e.index;

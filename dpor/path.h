@@ -69,6 +69,8 @@ class Path {
   sched::ThreadId thread(size_t position) const { return events_[position].thread; }
   uint32_t index(size_t position) const { return events_[position].index; }
   const Summary& summary(size_t position) const { return events_[position].summary; }
+  // Bits (BitsOf) of all that the event wrote, looked at or not.
+  uint64_t written(size_t position) const { return events_[position].written; }
   // The greatest position of an event on which this one depends directly; kNoPosition if none.
   uint32_t last_predecessor(size_t position) const { return events_[position].last_predecessor; }
   bool HasFlag(size_t position, uint16_t flag) const {
@@ -139,6 +141,7 @@ class Path {
     uint32_t first_object_undo = 0;
     CellTable::Mark cell_mark{};
     uint64_t serial = 0;
+    uint64_t written = 0;
     Summary summary;
   };
 

@@ -132,7 +132,7 @@ class Reversal {
   }
 
   void AppendAccess(const sched::MicroAccess& a, uint32_t modes) {
-    if (a.size > 0) q_prime_.ranges.push_back({a.begin, a.size, a.mode & modes});
+    if (IsLookedAt(a)) q_prime_.ranges.push_back({a.begin, a.size, a.mode & modes});
   }
 
   // Is [begin, end) wholly overwritten by the block's first `count` accesses?
@@ -153,10 +153,11 @@ class Reversal {
 
   // Can the value that access `k` of the block finds be another one if the event at `missing` has
   // not happened?
-  bool Affected(std::span<const sched::MicroAccess> accesses, size_t k, uint32_t missing) const {
+  bool Affected(const sched::Trace& trace, std::span<const sched::MicroAccess> accesses, size_t k,
+                uint32_t missing) const {
     const sched::MicroAccess& a = accesses[k];
-    for (const Range& w : path_.record(missing).footprint()) {
-      if ((w.modes & (sched::kWrite | sched::kAdd)) == 0) continue;
+    for (const sched::MicroAccess& w : trace.AccessesOf(trace.events[missing])) {
+      if ((w.mode & (sched::kWrite | sched::kAdd)) == 0) continue;
       const sched::Cell begin = std::max(w.begin, a.begin), end = std::min(w.end(), a.end());
       if (begin < end && !Overwritten(accesses, k, begin, end)) return true;
     }
@@ -164,16 +165,15 @@ class Reversal {
   }
 
   // Is an event before j that can change what access `k` finds missing from S?
-  bool AnyMissing(std::span<const sched::MicroAccess> accesses, size_t k, uint32_t j,
-                  bool only_first) const {
+  bool AnyMissing(const sched::Trace& trace, std::span<const sched::MicroAccess> accesses,
+                  size_t k, uint32_t j, bool only_first) const {
     const uint32_t i = model_.first();
-    if (Affected(accesses, k, i)) return true;
+    const uint64_t read = BitsOf({accesses[k].begin, accesses[k].size, sched::kRead});
+    if ((path_.written(i) & read) != 0 && Affected(trace, accesses, k, i)) return true;
     if (only_first) return false;
-    Summary read;
-    read.Add(Range{accesses[k].begin, accesses[k].size, sched::kRead});
     for (uint32_t m = i + 1; m < j; ++m) {
-      if (!path_.summary(m).MayConflict(read) || model_.Contains(m)) continue;
-      if (Affected(accesses, k, m)) return true;
+      if ((path_.written(m) & read) == 0 || model_.Contains(m)) continue;
+      if (Affected(trace, accesses, k, m)) return true;
     }
     return false;
   }
@@ -190,7 +190,7 @@ class Reversal {
     if (!Mutated(Mutation::kStaleFull)) {
       for (size_t k = 0; k < accesses.size(); ++k) {
         if ((accesses[k].flags & sched::kValueRelevant) == 0) continue;
-        if (AnyMissing(accesses, k, j, only_first)) {
+        if (AnyMissing(trace, accesses, k, j, only_first)) {
           stop = k;
           break;
         }

@@ -47,6 +47,8 @@ enum AccessFlags : uint16_t {
   kRelative = 1 << 10,      // a semaphore's W: relative, does not count as overwriting the value
   kTry = 1 << 11,           // a try or timed operation (lock by it cannot deadlock)
   kThreadLocal = 1 << 12,   // bytes that die with this event's thread (its stack): forget them then
+  kOrderedBySync = 1 << 13, // the order of all conflicts of this instruction seen so far follows
+                            // from that of synchronisation: a search need not look (site_filter.h)
 };
 
 // Memory orders as in C++: the values of __ATOMIC_*.

@@ -16,7 +16,8 @@ bool g_program_running = false;
 
 void Scheduler::Configure(const ExecutionOptions& options) {
   options_ = options;
-  sites_.Configure(options.preemption_points, Refined(kRefineSharedSites));
+  sites_.Configure(options.preemption_points, Refined(kRefineSharedSites),
+                   !options.full_footprints);
   heap_.Configure(options.heap_policy);
 }
 
@@ -101,6 +102,7 @@ void Scheduler::SpinPoint(uint64_t pc, const EntryRegisters& registers) {
     Operation spin;
     spin.kind = OperationKind::kSpin;
     spin.pc = pc;
+    result_.spin_seen = true;
     EndBlock(spin, &SpinEnabled);
   }
   t.spin.Progress();

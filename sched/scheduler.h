@@ -54,6 +54,7 @@ struct ExecutionOptions {
   bool heap_overruns = false;
   bool spurious_wakeups = false;
   bool barrier_full_model = false;  // arrivals do not commute (more users than the count)
+  bool full_footprints = false;     // under `all`, accesses ordered by synchronisation count too
   bool narrate = false;             // keep mc_log texts
   uint64_t max_events = 1 << 18;    // a longer execution is reported as livelock (heuristic)
   uint64_t seed = 0;
@@ -94,6 +95,7 @@ struct ExecutionResult {
   size_t diverged_step = 0;
   std::string diverged_expected, diverged_found;
   bool barrier_overcrowded = false;  // restart the job with barrier_full_model
+  bool spin_seen = false;            // a thread waited in a loop: restart with full_footprints
   int exit_status = 0;
   std::string harness_error;          // not empty: the harness cannot be checked
   std::vector<BugReport> bugs;
@@ -196,7 +198,9 @@ class Scheduler final : public StateView {
     a.begin = address;
     a.pc = pc;
     a.size = static_cast<uint32_t>(size);
-    a.flags = static_cast<uint16_t>(mode & kRead ? flags | kValueRelevant : flags);
+    if (mode & kRead) flags |= kValueRelevant;
+    if (sites_.IsOrderedBySync(pc)) flags |= kOrderedBySync;
+    a.flags = flags;
     a.mode = mode;
     a.order = order;
     Append(a);
@@ -314,6 +318,7 @@ class Scheduler final : public StateView {
   void ReportLeaks();
   std::string DescribeWait(const Thread& thread) const;
   const Thread* HolderOf(uintptr_t object) const;
+  const Thread* WaitsForThread(const Thread& thread) const;
 
   ExecutionOptions options_;
   SiteFilter sites_;

@@ -144,29 +144,31 @@ std::string Scheduler::DescribeWait(const Thread& t) const {
 
 // Called when `thread` blocks: is it the last link of a cycle of lock and join waits?
 void Scheduler::ReportLockCycle(const Thread& thread) {
-  std::string details;
+  uint32_t length = 0;
   const Thread* t = &thread;
-  for (uint32_t steps = 0; steps <= thread_limit_; ++steps) {
-    if (t->status != ThreadStatus::kRunnable) return;
-    const Thread* next = nullptr;
-    if (t->pending.kind == OperationKind::kJoin) {
-      const auto id = static_cast<ThreadId>(ObjectOf(t->pending.object));
-      if (id < thread_limit_ && threads_[id]->exists) next = threads_[id];
-    } else if (WaitsForHolder(t->pending)) {
-      next = HolderOf(ObjectOf(t->pending.object));
-    }
-    if (next == nullptr || t->can_run == nullptr || t->can_run(*t)) return;
-    if (!details.empty()) details += "\n";
+  do {
+    t = WaitsForThread(*t);
+    if (t == nullptr || ++length > thread_limit_) return;
+  } while (t != &thread);
+  std::string details;
+  for (uint32_t k = 0; k < length; ++k, t = WaitsForThread(*t)) {
+    if (k != 0) details += "\n";
     details += DescribeWait(*t);
-    if (next == &thread) {
-      deadlock_reported_ = true;
-      ReportBug(BugKind::kDeadlock,
-                steps == 0 ? "a thread waits for itself" : "a cycle of threads waits for each other",
-                thread.pending.pc, details);
-      return;
-    }
-    t = next;
   }
+  deadlock_reported_ = true;
+  ReportBug(BugKind::kDeadlock,
+            length == 1 ? "a thread waits for itself" : "a cycle of threads waits for each other",
+            thread.pending.pc, details);
+}
+
+// The thread that alone can end the wait of a blocked thread; nullptr if there is no such one.
+const Thread* Scheduler::WaitsForThread(const Thread& t) const {
+  if (t.status != ThreadStatus::kRunnable || t.can_run == nullptr || t.can_run(t)) return nullptr;
+  if (t.pending.kind == OperationKind::kJoin) {
+    const auto id = static_cast<ThreadId>(ObjectOf(t.pending.object));
+    return id < thread_limit_ && threads_[id]->exists ? threads_[id] : nullptr;
+  }
+  return WaitsForHolder(t.pending) ? HolderOf(ObjectOf(t.pending.object)) : nullptr;
 }
 
 // Could a thread that a failure stopped have ended what the blocked threads wait for?

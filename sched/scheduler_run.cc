@@ -144,6 +144,7 @@ bool Scheduler::RunExecution(Strategy& strategy, bool same_search_as_before) {
   mirror_size_ = 0;
   result_.diverged = false;
   result_.barrier_overcrowded = false;
+  result_.spin_seen = false;
   result_.exit_status = 0;
   result_.harness_error.clear();
   result_.bugs.clear();

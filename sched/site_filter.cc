@@ -4,10 +4,12 @@
 
 namespace mc::sched {
 
-void SiteFilter::Configure(const PreemptionPoints& points, bool learn) {
+void SiteFilter::Configure(const PreemptionPoints& points, bool learn, bool omit_ordered) {
   ranges_ = points.accesses;
   const bool all = (points.classes & kPpEveryAccess) != 0;
   learning_ = all && learn;
+  // Only where every operation of synchronisation is a PP does an order follow from theirs.
+  omits_ordered_ = learning_ && omit_ordered && (points.classes & kPpSync) == kPpSync;
   every_ = all && !learn;
   every_atomic_ = (points.classes & kPpAtomic) != 0 && !learning_;
   if (!learning_) learned_.clear();

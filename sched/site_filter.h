@@ -2,9 +2,9 @@
 //
 // An access PP is an instruction (the return address of its hook). Under `all` every *shared* access
 // is one; which ones are shared is learned: a site is added when a detector sees it in a conflict
-// that must-happen-before and common locks do not order (by the convergence theorem of iterative
-// deepening, preempting anywhere else adds no trace), and the job starts again. With
-// --no-shared-sites every instrumented access is one from the start.
+// that neither happens-before nor common locks order (preempting anywhere else adds no trace, see
+// Job::LearnsFrom), and the job starts again. With --no-shared-sites every instrumented access is
+// one from the start.
 #ifndef MC_SCHED_SITE_FILTER_H_
 #define MC_SCHED_SITE_FILTER_H_
 
@@ -19,8 +19,8 @@ namespace mc::sched {
 
 class SiteFilter {
  public:
-  // `learn`: under `all`, only learned sites count.
-  void Configure(const PreemptionPoints& points, bool learn);
+  // `learn`: under `all`, only learned sites count; `omit_ordered`: to a search as well.
+  void Configure(const PreemptionPoints& points, bool learn, bool omit_ordered);
 
   bool IsPreemptionPoint(uint64_t pc, bool atomic) {
     if (nothing_) return false;
@@ -29,6 +29,12 @@ class SiteFilter {
     if (entry.pc != pc) Fill(pc, &entry);
     return entry.is_point;
   }
+
+  // Whether the accesses of this instruction may be left out of what a search looks at.
+  bool IsOrderedBySync(uint64_t pc) {
+    return omits_ordered_ && pc != 0 && !IsPreemptionPoint(pc, false);
+  }
+  bool omits_ordered() const { return omits_ordered_; }
 
   // Adds a learned site; true if it is new.
   bool Learn(uint64_t pc);
@@ -50,6 +56,7 @@ class SiteFilter {
   bool every_ = false;             // every access is
   bool every_atomic_ = false;
   bool learning_ = false;
+  bool omits_ordered_ = false;     // accesses of sites not learned are marked kOrderedBySync
   std::array<CacheEntry, kCacheSize> cache_{};
 };
 

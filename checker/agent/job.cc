@@ -169,11 +169,21 @@ std::string Job::LearnedSites() const {
   return text;
 }
 
-bool Job::learns_sites() const {
+bool Job::LearnsFrom(const racedet::Candidate& candidate) const {
+  const uint32_t classes = options_.preemption_points.classes;
   // A recorded schedule brings the sites that were known when it was made.
-  return !is_replay() &&
-         (options_.preemption_points.classes & sched::kPpEveryAccess) != 0 &&
-         (options_.disabled_refinements & sched::kRefineSharedSites) == 0;
+  if (is_replay() || (classes & sched::kPpEveryAccess) == 0 ||
+      (options_.disabled_refinements & sched::kRefineSharedSites) != 0 ||
+      candidate.status == racedet::CandidateStatus::kMallocRecycle) {
+    return false;
+  }
+  // Let e of another thread come before the access s, and let happens-before order them. The last
+  // step of that order into the thread of s is an acquire before s. Where every operation that
+  // acquires has a PP of its own, or is an atomic access learned from its own candidates, it begins
+  // s's block or lies before it; so e comes before the whole block, and nothing is lost if no PP
+  // lies before s. Without those PPs an acquire may lie inside the block: then every candidate
+  // counts.
+  return candidate.unordered || (classes & sched::kPpSync) != sched::kPpSync;
 }
 
 bool Job::Learn(uint64_t pc_a, uint64_t pc_b) {

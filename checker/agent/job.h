@@ -43,10 +43,14 @@ class Job {
   void Restart(sched::Scheduler& scheduler);
   // Adds sites to the PPs of `all`; true if one is new (then Restart is due).
   bool Learn(uint64_t pc_a, uint64_t pc_b);
-  bool learns_sites() const;
+  // Whether the candidate's two sites have to be PPs of `all`.
+  bool LearnsFrom(const racedet::Candidate& candidate) const;
   std::string LearnedSites() const;  // 0xPC;0xPC;...
   void UseFullBarrierModel() { options_.barrier_full_model = true; }
   bool uses_full_barrier_model() const { return options_.barrier_full_model; }
+  // A thread waits in a loop for what is written under a lock, say: such a write enables, so no
+  // access may be left out any more.
+  void UseFullFootprints() { options_.full_footprints = true; }
 
   // True the first time a bug of this kind at this place is seen in this job.
   bool IsNewBug(const sched::BugReport& bug);

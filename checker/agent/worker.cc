@@ -183,6 +183,10 @@ bool Worker::AfterExecution(Job& job, bool stop_on_bug, SliceEnd* end) {
     job.UseFullBarrierModel();
     job.Restart(g_scheduler);
     ReportRestart(job, "more threads use a barrier than it counts");
+  } else if (g_scheduler.result().spin_seen && g_scheduler.sites().omits_ordered()) {
+    job.UseFullFootprints();
+    job.Restart(g_scheduler);
+    ReportRestart(job, "a thread waits in a loop");
   }
   if (bug && stop_on_bug) {
     *end = SliceEnd::kBug;
@@ -227,7 +231,7 @@ bool Worker::ReportCandidates(Job& job) {
   for (uint32_t index : changes_) {
     const racedet::Candidate& candidate = job.candidates()[index];
     ReportCandidate(job, candidate);
-    if (job.learns_sites() && candidate.status != racedet::CandidateStatus::kMallocRecycle) {
+    if (job.LearnsFrom(candidate)) {
       learned |= job.Learn(candidate.earlier.pc, candidate.later.pc);
     }
   }
