@@ -15,7 +15,9 @@ namespace mc::sched {
 
 class AccessIndex {
  public:
-  AccessIndex() : table_(kInitialSize) {}
+  // To be called first, by the engine: what a constructor of a static object allocates belongs to
+  // the program, and goes back to the snapshot.
+  void Prepare() { table_.resize(kInitialSize); }
 
   void BeginBlock() {
     ++stamp_;

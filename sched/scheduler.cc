@@ -17,7 +17,7 @@ bool g_program_running = false;
 void Scheduler::Configure(const ExecutionOptions& options) {
   options_ = options;
   sites_.Configure(options.preemption_points, Refined(kRefineSharedSites),
-                   !options.full_footprints);
+                   !options.full_footprints && options.exit_mode == ExitMode::kWait);
   heap_.Configure(options.heap_policy);
 }
 
@@ -40,6 +40,15 @@ void Scheduler::Before(PreemptionPointClass pp, uint64_t pc, uint8_t detail) {
     EndBlock(next, nullptr);
   }
   block_is_fresh_ = false;
+}
+
+void Scheduler::BeforeCreation(PreemptionPointClass pp, uint64_t pc, uint8_t detail) {
+  if (sites_.omits_ordered()) {
+    ++hook_calls_;
+    block_is_fresh_ = false;
+    return;
+  }
+  Before(pp, pc, detail);
 }
 
 void Scheduler::PreemptBeforeAccess() {

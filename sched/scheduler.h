@@ -135,17 +135,21 @@ class Scheduler final : public StateView {
   // A PP of class `pp` lies before the operation that follows: ends the block if it is on (or if one
   // is due after the previous operation). The operation that follows cannot block.
   void Before(PreemptionPointClass pp, uint64_t pc, uint8_t detail = 0);
+  // The same for a creation, which others see only by what it begins: it can end any block.
+  void BeforeCreation(PreemptionPointClass pp, uint64_t pc, uint8_t detail);
   // The same for an operation that can block. Returns when it can proceed: true if it is the first
   // of its block (the thread was scheduled because it can), false if it was found possible inside a
   // block (it must then be recorded as value-relevant). On the way records the blocking test.
   // `can_run` reads `current().wait_object`, which the caller sets before.
   bool Block(PreemptionPointClass pp, const Operation& operation, EnabledTest can_run);
   // A PP of class `pp` follows the operation just done: the next visible one begins a new block.
+  // Where whatever may be seen by others has a PP before it, none is needed after (but at yields).
   void After(PreemptionPointClass pp) {
-    if (current_->atomic_depth == 0 && (options_.preemption_points.classes & pp) != 0) {
-      current_->preemption_due = true;
-    }
+    if (sites_.omits_ordered() && (pp & kPpYield) == 0) return;
+    if (PreemptionPointOn(pp)) current_->preemption_due = true;
   }
+  // The thread has done what only waited for others, a join: its block may go on.
+  void StayFresh() { block_is_fresh_ = sites_.omits_ordered(); }
   // Ends the block; the thread goes on when the strategy picks it and `can_run` holds.
   void EndBlock(const Operation& next, EnabledTest can_run);
   bool PreemptionPointOn(PreemptionPointClass pp) const {
@@ -167,20 +171,21 @@ class Scheduler final : public StateView {
   // The same question before memory is allocated or freed.
   void BeforeHeapOperation(uint64_t pc) {
     ++hook_calls_;
-    if (!block_is_fresh_ &&
-        (current_->preemption_due || sites_.IsPreemptionPoint(pc, false))) {
-      PreemptBeforeAccess();
+    const bool is_point = sites_.IsPreemptionPoint(pc, false);
+    if (!block_is_fresh_ && (current_->preemption_due || is_point)) PreemptBeforeAccess();
+    // Under the other policies, where a block lies depends on what other threads did.
+    if (is_point || !sites_.omits_ordered() || options_.heap_policy == HeapPolicy::kRecycle) {
+      block_is_fresh_ = false;
     }
-    block_is_fresh_ = false;
   }
   // The two halves, for atomics, whose mode is known only once they are done.
   void BeforeAccess(uintptr_t address, size_t size, uint16_t flags, uint64_t pc) {
     ++hook_calls_;
-    if (!block_is_fresh_ && (current_->preemption_due ||
-                             sites_.IsPreemptionPoint(pc, (flags & kAtomic) != 0))) {
-      PreemptBeforeAccess();
-    }
-    block_is_fresh_ = false;
+    const bool is_point = sites_.IsPreemptionPoint(pc, (flags & kAtomic) != 0);
+    if (!block_is_fresh_ && (current_->preemption_due || is_point)) PreemptBeforeAccess();
+    // What is ordered by synchronisation anyway commutes with all that could come in between: a
+    // block needs an end only before its second access that others can see.
+    if (is_point || !sites_.omits_ordered()) block_is_fresh_ = false;
     if (heap_.IsBadAccess(address, size)) {
       ReportPoisonedAccess(address, size, flags, pc);
     }

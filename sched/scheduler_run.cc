@@ -19,6 +19,7 @@ void Scheduler::Initialise(int (*body)(void*), void* argument) {
   MakeThread(kNoThread, 0);
   engine_.thread_pointer = threads_[0]->thread_pointer;
   current_ = &engine_;
+  index_.Prepare();
   trace_.events.reserve(1024);
   trace_.accesses.reserve(4096);
   AddWritableData(&snapshot_);

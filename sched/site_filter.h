@@ -34,6 +34,7 @@ class SiteFilter {
   bool IsOrderedBySync(uint64_t pc) {
     return omits_ordered_ && pc != 0 && !IsPreemptionPoint(pc, false);
   }
+  // Then every operation that other threads can see has a PP before it, and no other is needed.
   bool omits_ordered() const { return omits_ordered_; }
 
   // Adds a learned site; true if it is new.

@@ -67,7 +67,7 @@ void FinishJoin(Thread& target, void** result, uint16_t flags, uint64_t pc) {
 
 int CreateThread(pthread_t* handle, const pthread_attr_t* attributes, void* (*entry)(void*),
                  void* argument, uint64_t pc) {
-  BeforeOperation(0, pc, OperationDetail::kCreate);
+  g_scheduler.BeforeCreation(kPpEveryAccess, pc, static_cast<uint8_t>(OperationDetail::kCreate));
   Thread& child = g_scheduler.NextChild();
   if (child.creator == kNoThread) return EAGAIN;  // there are no resources for one more
   int detach_state = PTHREAD_CREATE_JOINABLE;
@@ -93,6 +93,7 @@ int JoinThread(pthread_t handle, void** result, uint64_t pc) {
   self.wait_argument = 0;
   FinishJoin(*target, result, first ? 0 : kValueRelevant, pc);
   AfterOperation(0);
+  g_scheduler.StayFresh();
   return 0;
 }
 
