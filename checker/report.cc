@@ -356,7 +356,7 @@ std::string FormatSeconds(double seconds) {
 std::string FormatJobProgress(const Job& job) {
   const JobProgress& progress = job.progress;
   std::string text;
-  if (job.complete() || progress.estimate <= 0) {
+  if (job.complete() || progress.estimate <= static_cast<double>(progress.executions)) {
     text = Count(progress.executions, "execution");
   } else {
     const double share =

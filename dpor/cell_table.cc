@@ -29,7 +29,15 @@ uint32_t CellTable::AddWord(uint64_t word, uint8_t mask) {
   size_t at = (word * 0x9e3779b97f4a7c15u) >> shift_;
   while (slots_[at].head != kNoPosition) at = (at + 1) & (slots_.size() - 1);
   slots_[at] = {word, cell};
+  if (blocks_.active() && sched::IsMemory(word)) blocks_.AddWord(word, cell);
   return cell;
+}
+
+void CellTable::ActivateBlocks() {
+  blocks_.Activate();
+  for (const Slot& s : slots_) {
+    if (s.head != kNoPosition && sched::IsMemory(s.word)) blocks_.AddWord(s.word, s.head);
+  }
 }
 
 // `cell` keeps the bytes `common`; a new cell with the same history gets the others.

@@ -5,6 +5,9 @@
 // cell: the last write, and since then the reads and the additions (the latest of each thread).
 // Lists are persistent: an older state is restored by putting back three numbers.
 //
+// An access to many kilobytes touches whole blocks instead of words (block_tree.h); ForEachNested
+// finds the other cells that have to do with the same bytes.
+//
 // Dividing a part gives a new cell that older undo entries do not know: `divided()` then tells the
 // owner to rebuild the table from the path's footprints. That happens at most once per boundary.
 #ifndef MC_DPOR_CELL_TABLE_H_
@@ -13,6 +16,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "dpor/block_tree.h"
 #include "dpor/footprint.h"
 #include "sched/cell.h"
 
@@ -47,16 +51,36 @@ class CellTable {
       for (uint32_t k = 0; k < range.size; ++k) visit(Single(range.begin + k));
       return;
     }
-    sched::Cell at = range.begin;
-    const sched::Cell end = range.end();
-    while (at < end) {
-      const uint32_t first = static_cast<uint32_t>(at & 7);
-      const sched::Cell word_end = (at | 7) + 1;
-      const uint32_t last = word_end < end ? 8 : static_cast<uint32_t>(((end - 1) & 7) + 1);
-      const uint8_t mask = static_cast<uint8_t>((0xffu << first) & (0xffu >> (8 - last)));
-      ForEachPart(at >> 3, mask, visit);
-      at = word_end;
+    if (range.size < kLargeRange) {
+      ForEachWord(range.begin, range.end(), visit);
+      return;
     }
+    ForEachPiece(
+        range, [&](sched::Cell begin, sched::Cell end) { ForEachWord(begin, end, visit); },
+        [&](int level, uint64_t number) { visit(CellOfBlock(level, number)); });
+  }
+  // Calls visit(cell number) for the cells that overlap `range` and are not among those of
+  // ForEachCell(range): blocks around its words, and what lies inside its blocks.
+  template <typename Visit>
+  void ForEachNested(const Range& range, const Visit& visit) {
+    if (!sched::IsMemory(range.begin)) return;
+    if (!blocks_.active() && range.size < kLargeRange) return;
+    auto around_words = [&](sched::Cell begin, sched::Cell end) {
+      const int shift = BlockTree::kShift[0];
+      for (uint64_t n = begin >> shift; n <= (end - 1) >> shift; ++n) {
+        blocks_.ForEachAround(-1, n, visit);
+      }
+    };
+    if (range.size < kLargeRange) {
+      around_words(range.begin, range.end());
+      return;
+    }
+    ForEachPiece(range, around_words, [&](int level, uint64_t number) {
+      blocks_.ForEachAround(level, number, visit);
+      blocks_.ForEachInside(blocks_.At(level, number), visit, [&](uint32_t cell) {
+        for (; cell != kNoPosition; cell = cells_[cell].next) visit(cell);
+      });
+    });
   }
   // The number of a cell that is not memory; created if new.
   uint32_t Single(sched::Cell cell) { return HeadOf(cell, 0xff); }
@@ -102,6 +126,47 @@ class CellTable {
     uint64_t word = 0;
     uint32_t head = kNoPosition;
   };
+
+  // From this size on, an access is cut into blocks.
+  static constexpr uint32_t kLargeRange = 8192;
+
+  template <typename Visit>
+  void ForEachWord(sched::Cell at, sched::Cell end, const Visit& visit) {
+    while (at < end) {
+      const uint32_t first = static_cast<uint32_t>(at & 7);
+      const sched::Cell word_end = (at | 7) + 1;
+      const uint32_t last = word_end < end ? 8 : static_cast<uint32_t>(((end - 1) & 7) + 1);
+      const uint8_t mask = static_cast<uint8_t>((0xffu << first) & (0xffu >> (8 - last)));
+      ForEachPart(at >> 3, mask, visit);
+      at = word_end;
+    }
+  }
+
+  // Cuts a large range into words(begin, end) at its ends and block(level, number) between.
+  template <typename Words, typename BlockVisit>
+  void ForEachPiece(const Range& range, const Words& words, const BlockVisit& block) {
+    if (!blocks_.active()) ActivateBlocks();
+    constexpr uint64_t kSmallest = uint64_t{1} << BlockTree::kShift[0];
+    const sched::Cell end = range.end();
+    sched::Cell at = (range.begin + kSmallest - 1) & ~(kSmallest - 1);
+    if (at != range.begin) words(range.begin, at);
+    while (end - at >= kSmallest) {
+      int level = BlockTree::kLevels - 1;
+      while ((at & ((uint64_t{1} << BlockTree::kShift[level]) - 1)) != 0 ||
+             end - at < uint64_t{1} << BlockTree::kShift[level]) {
+        --level;
+      }
+      block(level, at >> BlockTree::kShift[level]);
+      at += uint64_t{1} << BlockTree::kShift[level];
+    }
+    if (at != end) words(at, end);
+  }
+  uint32_t CellOfBlock(int level, uint64_t number) {
+    BlockTree::Block& block = blocks_[blocks_.At(level, number)];
+    if (block.cell == BlockTree::kNone) block.cell = NewCell(~uint64_t{0}, 0xff);
+    return block.cell;
+  }
+  void ActivateBlocks();
 
   template <typename Visit>
   void ForEachPart(uint64_t word, uint8_t mask, const Visit& visit) {
@@ -174,6 +239,7 @@ class CellTable {
   std::vector<CellState> states_;
   std::vector<Node> nodes_;
   std::vector<Undo> undo_;
+  BlockTree blocks_;
   bool divided_ = false;
 };
 

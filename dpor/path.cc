@@ -121,13 +121,15 @@ void Path::TouchCells(std::span<const Range> ranges, uint32_t position, bool col
     }
   };
   for (const Range& range : ranges) {
+    auto look = [&](uint32_t cell) {
+      const CellState& s = cells_.state(cell);
+      if (s.last_write != kNoPosition) predecessors_.push_back(s.last_write);
+      if ((range.modes & (sched::kWrite | sched::kAdd)) != 0) add_list(s.reads);
+      if ((range.modes & (sched::kWrite | sched::kRead)) != 0) add_list(s.adds);
+    };
+    if (collect) cells_.ForEachNested(range, look);
     cells_.ForEachCell(range, [&](uint32_t cell) {
-      if (collect) {
-        const CellState& s = cells_.state(cell);
-        if (s.last_write != kNoPosition) predecessors_.push_back(s.last_write);
-        if ((range.modes & (sched::kWrite | sched::kAdd)) != 0) add_list(s.reads);
-        if ((range.modes & (sched::kWrite | sched::kRead)) != 0) add_list(s.adds);
-      }
+      if (collect) look(cell);
       cells_.Touch(cell, range.modes, position, thread_of);
     });
   }

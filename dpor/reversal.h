@@ -165,8 +165,8 @@ class Reversal {
   }
 
   // Is an event before j that can change what access `k` finds missing from S?
-  bool AnyMissing(const sched::Trace& trace, std::span<const sched::MicroAccess> accesses,
-                  size_t k, uint32_t j, bool only_first) const {
+  bool AnyMissing(const sched::Trace& trace, std::span<const sched::MicroAccess> accesses, size_t k,
+                  uint32_t j, bool only_first) const {
     const uint32_t i = model_.first();
     const uint64_t read = BitsOf({accesses[k].begin, accesses[k].size, sched::kRead});
     if ((path_.written(i) & read) != 0 && Affected(trace, accesses, k, i)) return true;

@@ -57,7 +57,8 @@ class Job {
   // True the first time this final state is seen.
   bool IsNewFinalState(uint64_t hash) { return seen_states_.insert(hash).second; }
 
-  double seconds = 0;  // spent so far
+  double seconds = 0;        // spent so far
+  bool restart_due = false;  // a site was learned in the last execution before a stop
 
  private:
   bool MakeSearch(std::string* error);

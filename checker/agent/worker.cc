@@ -138,6 +138,7 @@ Worker::SliceEnd Worker::RunSlice(Job& job, uint64_t executions, std::chrono::mi
   SliceEnd end = SliceEnd::kLimit;
   bool same_search = true;  // Activate told the search to resume if another one ran before
   if (job.shows_output()) RestoreOutput();
+  if (job.restart_due) RestartForSharedAccess(job);
   for (uint64_t run = 0; run < executions; ++run) {
     shared_->in_program.store(1, std::memory_order_relaxed);
     const bool ran = g_scheduler.RunExecution(job.search(), same_search);
@@ -176,9 +177,14 @@ bool Worker::AfterExecution(Job& job, bool stop_on_bug, SliceEnd* end) {
   const bool bug = ReportBugs(job);
   if (ReportFailureToRun(job)) return false;
   if (job.collects_final_states()) ReportFinalState(job);
-  if (ReportCandidates(job)) {
-    job.Restart(g_scheduler);
-    ReportRestart(job, "an access was found to be shared");
+  const bool learned = ReportCandidates(job);
+  if (bug && stop_on_bug) {  // what was run so far counts, even if it would begin again now
+    job.restart_due = learned;
+    *end = SliceEnd::kBug;
+    return false;
+  }
+  if (learned) {
+    RestartForSharedAccess(job);
   } else if (g_scheduler.result().barrier_overcrowded && !job.uses_full_barrier_model()) {
     job.UseFullBarrierModel();
     job.Restart(g_scheduler);
@@ -187,10 +193,6 @@ bool Worker::AfterExecution(Job& job, bool stop_on_bug, SliceEnd* end) {
     job.UseFullFootprints();
     job.Restart(g_scheduler);
     ReportRestart(job, "a thread waits in a loop");
-  }
-  if (bug && stop_on_bug) {
-    *end = SliceEnd::kBug;
-    return false;
   }
   if (shared_->stop_requested.load(std::memory_order_relaxed) != 0) {
     *end = SliceEnd::kStop;
@@ -369,6 +371,12 @@ void Worker::Narrate(Job& job) {
                         .Set("text", log[next_log].text));
     }
   }
+}
+
+void Worker::RestartForSharedAccess(Job& job) {
+  job.restart_due = false;
+  job.Restart(g_scheduler);
+  ReportRestart(job, "an access was found to be shared");
 }
 
 void Worker::ReportRestart(Job& job, const char* reason) {

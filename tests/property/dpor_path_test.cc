@@ -14,8 +14,18 @@ namespace {
 
 using Clock = std::vector<uint32_t>;
 
+enum class Sizes { kSmall, kMixed };
+
+// An address near the edge of a large block, and a size of up to some megabytes.
+void PickLargeRange(sched::MicroAccess& access, std::mt19937_64& random) {
+  const uint64_t edge = uint64_t{1} << (random() % 2 == 0 ? 12 : 21);
+  access.begin = (uint64_t{1} << 30) - (2 << 20) + edge * (random() % 4) + random() % 24 - 12;
+  const uint32_t sizes[] = {4, 16, 5000, 9000, 70000, 2 << 20, 5 << 20};
+  access.size = sizes[random() % 7] + static_cast<uint32_t>(random() % 20);
+}
+
 sched::Event AppendRandomEvent(sched::Trace& trace, std::vector<uint32_t>& counts,
-                               std::mt19937_64& random) {
+                               std::mt19937_64& random, Sizes sizes) {
   sched::Event e;
   e.thread = static_cast<sched::ThreadId>(random() % counts.size());
   e.index = counts[e.thread]++;
@@ -29,6 +39,8 @@ sched::Event AppendRandomEvent(sched::Trace& trace, std::vector<uint32_t>& count
     if (random() % 4 == 0) {
       a.begin = sched::MakeCell(sched::CellKind::kMutex, random() % 3);
       a.size = 1;
+    } else if (sizes == Sizes::kMixed) {
+      PickLargeRange(a, random);
     } else {
       a.begin = 0x1000 + random() % 40;
       a.size = static_cast<uint32_t>(1 + random() % (random() % 3 == 0 ? 24 : 8));
@@ -91,7 +103,8 @@ void Compare(Path& path, const sched::Trace& trace, size_t threads) {
   ASSERT_EQ(found, races);
 }
 
-void RunRandomTraces(uint64_t seed, int rounds, size_t most_threads, size_t most_events) {
+void RunRandomTraces(uint64_t seed, int rounds, size_t most_threads, size_t most_events,
+                     Sizes sizes = Sizes::kSmall) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937_64 random(seed);
   EventPool pool;
@@ -106,7 +119,7 @@ void RunRandomTraces(uint64_t seed, int rounds, size_t most_threads, size_t most
       trace.CutBack(keep);
       path.CutBack(keep);
       const size_t length = keep + random() % (most_events - std::min(keep, most_events - 1));
-      while (trace.size() < length) AppendRandomEvent(trace, counts, random);
+      while (trace.size() < length) AppendRandomEvent(trace, counts, random, sizes);
       for (size_t p = keep; p < trace.size(); ++p) path.Extend(trace, kNoEvent);
       Compare(path, trace, threads);
       if (testing::Test::HasFatalFailure()) return;
@@ -118,6 +131,10 @@ void RunRandomTraces(uint64_t seed, int rounds, size_t most_threads, size_t most
 
 TEST(PathProperty, ShortTraces) {
   for (uint64_t seed = 1; seed <= 400; ++seed) RunRandomTraces(seed, 12, 5, 24);
+}
+
+TEST(PathProperty, LargeAccesses) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) RunRandomTraces(seed, 8, 4, 20, Sizes::kMixed);
 }
 
 // Beyond the distance up to which D(i) is found by looking at every event; more threads than one
