@@ -358,6 +358,8 @@ std::string FormatJobProgress(const Job& job) {
   std::string text;
   if (job.complete() || progress.estimate <= static_cast<double>(progress.executions)) {
     text = Count(progress.executions, "execution");
+  } else if (!std::isfinite(progress.estimate)) {
+    text = absl::StrCat(Count(progress.executions, "execution"), " of very many");
   } else {
     const double share =
         100 * static_cast<double>(progress.executions) / std::max(progress.estimate, 1.0);

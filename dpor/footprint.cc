@@ -10,10 +10,19 @@ constexpr int kMemoryUnitShift = 2;
 
 uint64_t BitOf(uint64_t unit) { return uint64_t{1} << ((unit * 0x9e3779b97f4a7c15u) >> 58); }
 
+// Of memory, what a write conflicts with a read or addition adds nothing to.
+uint32_t Canonical(sched::Cell cell, uint32_t modes) {
+  return sched::IsMemory(cell) && (modes & sched::kWrite) != 0 ? uint32_t{sched::kWrite} : modes;
+}
+
 // Adds `range`, which begins at or after every range in `out` begins, to the disjoint list `out`.
 void AddSorted(std::vector<Range>& out, Range range) {
   size_t at = out.size();
   while (at > 0 && out[at - 1].end() > range.begin) --at;
+  if (at < out.size() && out[at].begin <= range.begin && out[at].end() >= range.end() &&
+      Canonical(range.begin, out[at].modes | range.modes) == out[at].modes) {
+    return;
+  }
   while (range.size > 0) {
     if (at == out.size() || out[at].begin >= range.end()) {
       out.insert(out.begin() + static_cast<ptrdiff_t>(at), range);
@@ -41,7 +50,7 @@ void AddSorted(std::vector<Range>& out, Range range) {
       out[at].size -= rest.size;
       out.insert(out.begin() + static_cast<ptrdiff_t>(at) + 1, rest);
     }
-    out[at].modes |= range.modes;
+    out[at].modes = Canonical(range.begin, out[at].modes | range.modes);
     range.begin += out[at].size;
     range.size -= out[at].size;
     ++at;
@@ -69,6 +78,7 @@ void Summary::Add(const Range& range) {
 
 void Normalise(std::vector<Range>* ranges) {
   std::vector<Range>& r = *ranges;
+  for (Range& range : r) range.modes = Canonical(range.begin, range.modes);
   if (r.size() < 2) return;
   auto by_begin = [](const Range& a, const Range& b) { return a.begin < b.begin; };
   if (r.size() <= 12) {
@@ -87,7 +97,7 @@ void Normalise(std::vector<Range>* ranges) {
     Range& last = r[kept - 1];
     const Range& next = r[i];
     if (next.begin == last.begin && next.size == last.size) {
-      last.modes |= next.modes;
+      last.modes = Canonical(last.begin, last.modes | next.modes);
     } else if (next.begin < last.end()) {
       std::vector<Range> general(r.begin(), r.begin() + static_cast<ptrdiff_t>(kept));
       for (; i < r.size(); ++i) AddSorted(general, r[i]);
@@ -137,7 +147,8 @@ bool RangesInclude(std::span<const Range> whole, std::span<const Range> part) {
     while (at < p.end()) {
       while (i < whole.size() && whole[i].end() <= at) ++i;
       if (i == whole.size() || whole[i].begin > at) return false;
-      if ((whole[i].modes & p.modes) != p.modes) return false;
+      const uint32_t modes = Canonical(p.begin, whole[i].modes | p.modes);
+      if (modes != whole[i].modes) return false;
       at = whole[i].end();
     }
   }

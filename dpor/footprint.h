@@ -18,7 +18,8 @@ inline bool IsLookedAt(const sched::MicroAccess& access) {
   return access.size > 0 && (access.flags & sched::kOrderedBySync) == 0;
 }
 
-// Cells [begin, begin + size), touched with `modes` (bits of sched::AccessMode).
+// Cells [begin, begin + size), touched with `modes` (bits of sched::AccessMode). Normalised, memory
+// that is written has no other mode: a write conflicts with all that a read or addition does.
 struct Range {
   sched::Cell begin = 0;
   uint32_t size = 0;

@@ -155,6 +155,7 @@ TEST(Footprint, NormalisedFormIsCanonical) {
       for (sched::Cell c = r.begin; c < r.end(); ++c) modes[c] |= r.modes;
       ranges.push_back(r);
     }
+    for (uint32_t& m : modes) m = (m & sched::kWrite) != 0 ? uint32_t{sched::kWrite} : m;
     Normalise(&ranges);
     uint32_t found[80] = {};
     for (size_t k = 0; k < ranges.size(); ++k) {
