@@ -192,7 +192,8 @@ std::vector<OptionEntry> MakeTable() {
       Flag("iterative", "iterative deepening over sets of preemption points (the default)",
            &Options::iterative),
       Action("strategy", "S",
-             "search one state space: odpor, source, dfs or random\n"
+             "search one state space: odpor, source, dfs, or random: a sample of\n"
+             "1000 executions, or as many as --executions says\n"
              "(with --iterative: the strategy of every job)",
              SetStrategy),
       Action("pp", "SET",

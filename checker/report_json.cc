@@ -54,6 +54,8 @@ Json JobJson(const Job& job, const std::string& bound) {
   json["pps"] = job.pps.Names();
   json["executions"] = job.progress.executions;
   json["executions_blocked"] = job.progress.blocked;
+  json["transitions"] = job.progress.transitions;
+  json["seconds"] = job.progress.seconds;
   json["complete"] = job.complete();
   json["bound"] = bound.empty() ? Json(nullptr) : Json(bound);
   json["estimated_total"] = job.complete()              ? Json(executions)

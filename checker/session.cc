@@ -179,6 +179,7 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
   worker.stream_executions = !options_.visualize.empty();
   worker.memory = options_.memory;
   worker.final_states = !options_.final_states.empty();
+  if (!result.iterative && options_.executions) worker.sample = *options_.executions;
   WorkerRunner runner(worker, harness_.get(), result.findings.get(), symbolizer_.get());
   runner.set_on_bug([&](Bug* bug) { OnBug(bug, test, result.findings->bugs().size()); });
 

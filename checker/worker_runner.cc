@@ -88,6 +88,7 @@ bool WorkerRunner::Define(int job, const PpSet& pps) {
   Message message = JobMessage(static_cast<uint64_t>(job), pps, std::move(ranges), options_.test,
                                options_.settings);
   if (options_.memory != 0) message.Set("memory", options_.memory);
+  if (options_.sample != 0) message.Set("executions", options_.sample);
   message.Set("tree", uint64_t{options_.stream_executions});
   message.Set("final_states", uint64_t{options_.final_states});
   harness_->Send(message);

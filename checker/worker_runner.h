@@ -28,6 +28,7 @@ struct WorkerOptions {
   bool stream_executions = false;
   bool final_states = false;
   uint64_t memory = 0;  // bytes a worker may use; 0: no limit
+  uint64_t sample = 0;  // how many executions a sampling strategy makes; 0: its default
 };
 
 // One explored execution, as streamed.
