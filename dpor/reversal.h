@@ -152,12 +152,15 @@ class Reversal {
   }
 
   // Can the value that access `k` of the block finds be another one if the event at `missing` has
-  // not happened?
+  // not happened? Of one that finds no value: can it fail, or not fail, for the life of its memory?
   bool Affected(const sched::Trace& trace, std::span<const sched::MicroAccess> accesses, size_t k,
                 uint32_t missing) const {
     const sched::MicroAccess& a = accesses[k];
+    constexpr uint16_t kLifetime = sched::kAllocation | sched::kFree;
+    const bool finds_value = (a.flags & sched::kValueRelevant) != 0;
     for (const sched::MicroAccess& w : trace.AccessesOf(trace.events[missing])) {
       if ((w.mode & (sched::kWrite | sched::kAdd)) == 0) continue;
+      if (!finds_value && (w.flags & kLifetime) == 0) continue;
       const sched::Cell begin = std::max(w.begin, a.begin), end = std::min(w.end(), a.end());
       if (begin < end && !Overwritten(accesses, k, begin, end)) return true;
     }
@@ -189,7 +192,10 @@ class Reversal {
     size_t stop = accesses.size();
     if (!Mutated(Mutation::kStaleFull)) {
       for (size_t k = 0; k < accesses.size(); ++k) {
-        if ((accesses[k].flags & sched::kValueRelevant) == 0) continue;
+        if ((accesses[k].flags & sched::kValueRelevant) == 0 &&
+            !sched::IsMemory(accesses[k].begin)) {
+          continue;
+        }
         if (AnyMissing(trace, accesses, k, j, only_first)) {
           stop = k;
           break;
@@ -210,7 +216,8 @@ class Reversal {
     q_prime_.same_as = kNoEvent;
     q_prime_.ranges = pending_;
     for (size_t k = 0; k < stop; ++k) AppendAccess(accesses[k], 0xff);
-    AppendAccess(accesses[stop], sched::kRead);
+    const bool finds_value = (accesses[stop].flags & sched::kValueRelevant) != 0;
+    AppendAccess(accesses[stop], finds_value ? uint32_t{sched::kRead} : 0xffu);
     for (const sched::Choice& c : choices) {
       if (c.position <= stop) q_prime_.choices.push_back(c.value);
     }

@@ -47,8 +47,10 @@ AccessSite SiteOf(const Trace& trace, const AccessClass& access, const LastAcces
 
 }  // namespace
 
-CandidateDetector::CandidateDetector(CandidateRule rule, CandidateTable& table)
+CandidateDetector::CandidateDetector(CandidateRule rule, CandidateTable& table,
+                                     bool blocks_are_long)
     : rule_(rule),
+      blocks_are_long_(blocks_are_long),
       table_(table),
       must_happen_before_(clocks_, log_),
       happens_before_(clocks_, log_),
@@ -149,10 +151,12 @@ class CandidateDetector::Comparison {
 
   void Visit(const AccessClass& earlier, const LastAccess& last) {
     const bool limited = detector_.rule_ == CandidateRule::kLimitedHappensBefore;
-    if (limited && last.position() < detector_.must_happen_before_.Bound(last.thread)) return;
+    const bool ordered_blocks =
+        limited && last.position() < detector_.must_happen_before_.Bound(last.thread);
+    if (ordered_blocks && !detector_.blocks_are_long_) return;
     const ClockArena::Ref clock = both_atomic_ ? before_acquire_ : now_;
     const bool unordered = last.position() >= detector_.clocks_.Get(clock, last.thread);
-    if (!limited && !unordered) return;
+    if ((!limited || ordered_blocks) && !unordered) return;
     CandidateTable::Instance instance;
     instance.unordered = unordered;
     instance.data_race = unordered && races_;

@@ -48,7 +48,10 @@ enum class CandidateRule : uint8_t {
 class CandidateDetector : public sched::Observer {
  public:
   // `table` must outlive the detector.
-  CandidateDetector(CandidateRule rule, CandidateTable& table);
+  // `blocks_are_long`: blocks go on behind operations that enable others, so that an order of whole
+  // blocks is not one of their accesses. What happens-before leaves unordered is then a candidate
+  // even where must-happen-before orders the blocks.
+  CandidateDetector(CandidateRule rule, CandidateTable& table, bool blocks_are_long = false);
   CandidateDetector(const CandidateDetector&) = delete;
   CandidateDetector& operator=(const CandidateDetector&) = delete;
 
@@ -75,6 +78,7 @@ class CandidateDetector : public sched::Observer {
   class Comparison;  // of one access with all earlier ones
 
   const CandidateRule rule_;
+  const bool blocks_are_long_;
   CandidateTable& table_;
   UndoLog log_;
   ClockArena clocks_;

@@ -43,7 +43,8 @@ enum AccessFlags : uint16_t {
   kRelease = 1 << 7,        // a synchronisation release on this (non-memory) cell: unlock, exit, ...
   kEnables = 1 << 8,        // release that took a thread from blocked to enabled (must-happen-before
                             // source: create, exit, wake, last arrival, post from 0, make_runnable)
-  kBlockingTest = 1 << 9,   // the operation found the object taken and the block ends
+  kBlockingTest = 1 << 9,   // the operation found the object taken and the block ends; or the access
+                            // failed and was not made: nothing that detectors look at
   kRelative = 1 << 10,      // a semaphore's W: relative, does not count as overwriting the value
   kTry = 1 << 11,           // a try or timed operation (lock by it cannot deadlock)
   kThreadLocal = 1 << 12,   // bytes that die with this event's thread (its stack): forget them then

@@ -321,7 +321,9 @@ std::string Hex(uint64_t value) {
 
 std::string CodeAddress(uint64_t pc) { return "{pc:" + Hex(pc) + "}"; }
 
-void Scheduler::ReportPoisonedAccess(uintptr_t address, size_t size, uint16_t, uint64_t pc) {
+void Scheduler::ReportPoisonedAccess(uintptr_t address, size_t size, uint8_t mode, uint16_t flags,
+                                     uint64_t pc) {
+  RecordFailedAccess(address, size, mode, flags, pc);
   const uint64_t bad = ProgramHeap::FirstBadAddress(address, size);
   const AddressDescription what = heap_.Describe(bad);
   std::string access = "an access to " + std::to_string(size) + " bytes at " + Hex(address);

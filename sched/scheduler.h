@@ -165,7 +165,7 @@ class Scheduler final : public StateView {
   // before it, checks that heap memory is alive, records it. `atomic` may lie in `flags`.
   void Access(uintptr_t address, size_t size, uint8_t mode, uint16_t flags, uint64_t pc,
               MemoryOrder order = MemoryOrder::kRelaxed) {
-    BeforeAccess(address, size, flags, pc);
+    BeforeAccess(address, size, mode, flags, pc);
     RecordMemory(address, size, mode, flags, pc, order);
   }
   // The same question before memory is allocated or freed.
@@ -178,8 +178,9 @@ class Scheduler final : public StateView {
       block_is_fresh_ = false;
     }
   }
-  // The two halves, for atomics, whose mode is known only once they are done.
-  void BeforeAccess(uintptr_t address, size_t size, uint16_t flags, uint64_t pc) {
+  // The two halves, for atomics, whose mode is known only once they are done: `mode` is what it may
+  // be at most.
+  void BeforeAccess(uintptr_t address, size_t size, uint8_t mode, uint16_t flags, uint64_t pc) {
     ++hook_calls_;
     const bool is_point = sites_.IsPreemptionPoint(pc, (flags & kAtomic) != 0);
     if (!block_is_fresh_ && (current_->preemption_due || is_point)) PreemptBeforeAccess();
@@ -187,8 +188,13 @@ class Scheduler final : public StateView {
     // block needs an end only before its second access that others can see.
     if (is_point || !sites_.omits_ordered()) block_is_fresh_ = false;
     if (heap_.IsBadAccess(address, size)) {
-      ReportPoisonedAccess(address, size, flags, pc);
+      ReportPoisonedAccess(address, size, mode, flags, pc);
     }
+  }
+  // An access that is not made, since it fails. Whether it does depends on others.
+  void RecordFailedAccess(uintptr_t address, size_t size, uint8_t mode, uint16_t flags,
+                          uint64_t pc) {
+    RecordMemory(address, size, mode, flags | kBlockingTest, pc, MemoryOrder::kRelaxed);
   }
   void RecordMemory(uintptr_t address, size_t size, uint8_t mode, uint16_t flags, uint64_t pc,
                     MemoryOrder order) {
@@ -288,7 +294,8 @@ class Scheduler final : public StateView {
     trace_.accesses.push_back(access);
   }
   void PreemptBeforeAccess();
-  void ReportPoisonedAccess(uintptr_t address, size_t size, uint16_t flags, uint64_t pc);
+  void ReportPoisonedAccess(uintptr_t address, size_t size, uint8_t mode, uint16_t flags,
+                            uint64_t pc);
   void RecordBlockingTest(const Operation& operation);
   void ReportLockCycle(const Thread& thread);
 

@@ -119,7 +119,7 @@ std::unique_ptr<Job> Job::FromMessage(const Message& m, std::string* error) {
   }
   if (m.Text("race") == "hb") job->rule_ = racedet::CandidateRule::kHappensBefore;
   if (!job->MakeSearch(error)) return nullptr;
-  job->detector_ = std::make_unique<racedet::CandidateDetector>(job->rule_, job->candidates_);
+  job->MakeDetector();
   return job;
 }
 
@@ -146,6 +146,11 @@ bool Job::MakeSearch(std::string* error) {
   return search_ != nullptr;
 }
 
+void Job::MakeDetector() {
+  const bool blocks_are_long = (options_.preemption_points.classes & sched::kPpEveryAccess) != 0;
+  detector_ = std::make_unique<racedet::CandidateDetector>(rule_, candidates_, blocks_are_long);
+}
+
 void Job::Activate(sched::Scheduler& scheduler) {
   scheduler.Configure(options_);
   for (uint64_t pc : learned_) scheduler.sites().Learn(pc);
@@ -156,7 +161,7 @@ void Job::Activate(sched::Scheduler& scheduler) {
 void Job::Restart(sched::Scheduler& scheduler) {
   std::string error;
   MakeSearch(&error);
-  detector_ = std::make_unique<racedet::CandidateDetector>(rule_, candidates_);
+  MakeDetector();
   Activate(scheduler);
 }
 

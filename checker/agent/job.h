@@ -62,6 +62,7 @@ class Job {
 
  private:
   bool MakeSearch(std::string* error);
+  void MakeDetector();
 
   uint64_t id_ = 0;
   std::string strategy_;

@@ -31,7 +31,8 @@ void Note(const volatile T* address, uint8_t mode, int order, uint64_t pc) {
 }
 template <typename T>
 void Before(const volatile T* address, uint64_t pc) {
-  g_scheduler.BeforeAccess(reinterpret_cast<uintptr_t>(address), sizeof(T), kAtomic, pc);
+  g_scheduler.BeforeAccess(reinterpret_cast<uintptr_t>(address), sizeof(T), kReadWrite, kAtomic,
+                           pc);
 }
 
 template <typename T>

@@ -67,6 +67,7 @@ void FreeRecorded(void* pointer, AllocationKind kind, uint64_t pc) {
   if (status == FreeStatus::kDoubleFree || status == FreeStatus::kInvalidFree) {
     const HeapBlock* block = ProgramHeap::Contains(address) ? heap.Lookup(address) : nullptr;
     const std::string details = block == nullptr ? std::string() : DescribeBlock(*block);
+    g_scheduler.RecordFailedAccess(address, block == nullptr ? 1 : block->size, kWrite, kFree, pc);
     if (status == FreeStatus::kDoubleFree) {
       g_scheduler.FailThread(BugKind::kDoubleFree,
                              std::string(ReleaseNameOf(kind)) + " of " + Hex(address) +

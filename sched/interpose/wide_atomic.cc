@@ -36,7 +36,7 @@ void Perform(const volatile void* object, size_t size, int order, uint64_t pc,
   }
   EngineScope scope;
   const auto address = reinterpret_cast<uintptr_t>(object);
-  g_scheduler.BeforeAccess(address, size, kAtomic, pc);
+  g_scheduler.BeforeAccess(address, size, kReadWrite, kAtomic, pc);
   const uint8_t mode = operation();
   g_scheduler.RecordMemory(address, size, mode, kAtomic, pc,
                            order > 5 ? MemoryOrder::kSeqCst : static_cast<MemoryOrder>(order));

@@ -111,6 +111,19 @@ MC_TEST(Underrun) {
   std::free(block);
 }
 
+// An error only before the neighbour is allocated or after it is freed; the creation of the thread
+// and the allocation have no access to shared memory between them.
+MC_TEST(OverrunIntoNeighbour) {
+  int* block = static_cast<int*>(std::malloc(16 * sizeof(int)));
+  volatile int size = 16;
+  std::thread other([&] { block[size + 8] = 1; });
+  int* neighbour = static_cast<int*>(std::malloc(16 * sizeof(int)));
+  neighbour[0] = 0;
+  other.join();
+  std::free(block);
+  std::free(neighbour);
+}
+
 MC_TEST(ReallocAndAligned) {
   char* block = static_cast<char*>(std::malloc(10));
   std::strcpy(block, "unchanged");
