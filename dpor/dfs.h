@@ -14,7 +14,7 @@ class DepthFirstSearch final : public Search {
  public:
   bool BeginExecution(const sched::Trace& trace, size_t* keep) override;
   sched::ThreadId Next(const sched::Trace& trace, const sched::StateView& state) override;
-  uint32_t NextChoice(const sched::Trace& trace, uint32_t index, uint32_t arity) override;
+  uint32_t NextChoice(size_t position, uint32_t index, uint32_t arity) override;
   void EndExecution(const sched::Trace& trace) override;
 
   // Executions so far divided by the explored share of the tree (weighted backtracking).

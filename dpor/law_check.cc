@@ -131,8 +131,7 @@ ThreadId LawCheck::NextInOtherOrder(const Trace& trace, const StateView& state) 
   return sched::kAbandon;
 }
 
-uint32_t LawCheck::NextChoice(const Trace& trace, uint32_t index, uint32_t arity) {
-  const size_t at = trace.size() - 1;
+uint32_t LawCheck::NextChoice(size_t at, uint32_t index, uint32_t arity) {
   if (phase_ == Phase::kFirstOrder) {
     const auto value = static_cast<uint32_t>(Random(arity));
     steps_[at].choices.push_back(value);

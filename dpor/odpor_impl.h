@@ -110,13 +110,13 @@ ThreadId OptimalSearch<kWithMutants>::Next(const sched::Trace& trace,
 }
 
 template <bool kWithMutants>
-uint32_t OptimalSearch<kWithMutants>::NextChoice(const sched::Trace& trace, uint32_t index,
+uint32_t OptimalSearch<kWithMutants>::NextChoice(size_t position, uint32_t index,
                                                  uint32_t arity) {
   if (running_free_) return 0;
   const EventRecord& e = pool_[following_];
   const uint32_t value = index < e.choice_count ? e.choices[index] : 0;
   if (value < arity) return value;
-  SetError("step " + std::to_string(trace.size()) + ": choice " + std::to_string(index) + " of " +
+  SetError("step " + std::to_string(position) + ": choice " + std::to_string(index) + " of " +
            Describe(e) + " now has only " + std::to_string(arity) + " alternatives");
   return 0;
 }

@@ -21,7 +21,7 @@ class RandomWalk final : public Search {
   sched::ThreadId Next(const sched::Trace&, const sched::StateView& state) override {
     return free_run_.Pick(state);
   }
-  uint32_t NextChoice(const sched::Trace&, uint32_t, uint32_t arity) override {
+  uint32_t NextChoice(size_t, uint32_t, uint32_t arity) override {
     return static_cast<uint32_t>(free_run_.NextRandom() % arity);
   }
   void EndExecution(const sched::Trace& trace) override { Count(trace, 0); }

@@ -27,8 +27,7 @@ sched::ThreadId ReplayStrategy::Next(const sched::Trace& trace, const sched::Sta
   return sched::kAbandon;
 }
 
-uint32_t ReplayStrategy::NextChoice(const sched::Trace& trace, uint32_t index, uint32_t arity) {
-  const size_t step = trace.size();
+uint32_t ReplayStrategy::NextChoice(size_t step, uint32_t index, uint32_t arity) {
   if (step >= steps_.size() || index >= steps_[step].choices.size()) return 0;
   const uint32_t value = steps_[step].choices[index];
   if (value < arity) return value;

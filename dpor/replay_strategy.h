@@ -22,7 +22,7 @@ class ReplayStrategy final : public Search {
 
   bool BeginExecution(const sched::Trace& trace, size_t* keep) override;
   sched::ThreadId Next(const sched::Trace& trace, const sched::StateView& state) override;
-  uint32_t NextChoice(const sched::Trace& trace, uint32_t index, uint32_t arity) override;
+  uint32_t NextChoice(size_t step, uint32_t index, uint32_t arity) override;
   void EndExecution(const sched::Trace& trace) override;
 
   // The first step, from 0, that could not be followed.

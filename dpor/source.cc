@@ -188,8 +188,7 @@ ThreadId SourceSearch::Next(const sched::Trace& trace, const sched::StateView& s
   return running_ = free_run_.Pick(state, [&](ThreadId t) { return !Asleep(node, t, none); });
 }
 
-uint32_t SourceSearch::NextChoice(const sched::Trace& trace, uint32_t index, uint32_t arity) {
-  const size_t position = trace.size();
+uint32_t SourceSearch::NextChoice(size_t position, uint32_t index, uint32_t arity) {
   uint32_t value = 0;
   if (position < branch_depth_ && runs() > 0) {
     const EventRecord& e = path_.record(position);

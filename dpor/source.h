@@ -25,7 +25,7 @@ class SourceSearch final : public Search {
 
   bool BeginExecution(const sched::Trace& trace, size_t* keep) override;
   sched::ThreadId Next(const sched::Trace& trace, const sched::StateView& state) override;
-  uint32_t NextChoice(const sched::Trace& trace, uint32_t index, uint32_t arity) override;
+  uint32_t NextChoice(size_t position, uint32_t index, uint32_t arity) override;
   void EndExecution(const sched::Trace& trace) override;
 
   double Estimate() const override;

@@ -182,7 +182,7 @@ uint32_t Scheduler::Choose(uint32_t arity) {
   uint32_t value;
   if (recording_) {
     const Event& event = trace_.events.back();
-    value = strategy_->NextChoice(trace_, block_choices_, arity);
+    value = strategy_->NextChoice(position_, block_choices_, arity);
     trace_.choices.push_back(
         {value, arity, static_cast<uint32_t>(trace_.accesses.size()) - event.first_access});
   } else {

@@ -45,8 +45,9 @@ class Strategy {
   virtual ThreadId Next(const Trace& trace, const StateView& state) = 0;
 
   // The value, below `arity`, of a choice made by the thread that runs, in its current block
-  // (the event that Next last asked for). `index` counts the choices of that block from 0.
-  virtual uint32_t NextChoice(const Trace& trace, uint32_t index, uint32_t arity) = 0;
+  // (the event that Next last asked for, which is or will be at `position` in the trace). `index`
+  // counts the choices of that block from 0.
+  virtual uint32_t NextChoice(size_t position, uint32_t index, uint32_t arity) = 0;
 
   // The execution is over; trace.ends and trace.outcome are valid.
   virtual void EndExecution(const Trace& trace) = 0;

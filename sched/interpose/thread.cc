@@ -86,6 +86,9 @@ int JoinThread(pthread_t handle, void** result, uint64_t pc) {
   if (target == nullptr) return error;
   target->join_claimed = true;
   self.wait_argument = target->id;
+  // A switch under every set of PPs. Else whether the block goes on tells who ended before whom,
+  // and the orders of 200 threads that have nothing in common would all be different.
+  if (self.atomic_depth == 0) self.preemption_due = true;
   const bool first = BlockOperation(
       kPpThread, reinterpret_cast<void*>(handle),
       MakeOperation(OperationKind::kJoin, ExitCell(*target), pc, OperationDetail::kJoin),

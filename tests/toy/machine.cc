@@ -520,7 +520,7 @@ class StrategyChooser : public Chooser {
       : strategy_(strategy), trace_(trace) {}
   uint32_t Choose(uint32_t index, uint32_t arity) override {
     if (repeated != nullptr) return trace_.ChoicesOf(*repeated)[index].value;
-    return strategy_.NextChoice(trace_, index, arity);
+    return strategy_.NextChoice(trace_.size(), index, arity);
   }
   const sched::Event* repeated = nullptr;
 
