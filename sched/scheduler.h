@@ -235,10 +235,16 @@ class Scheduler final : public StateView {
   void MarkEvent(uint16_t flags);              // EventFlags of the running event
   uint32_t Choose(uint32_t arity);             // an explored choice, 0 .. arity-1
 
+  // The running thread learned something of the cell, in an access recorded otherwise.
+  void NoteRead(Cell cell) {
+    current_->spin.OnRead(cell, 1, static_cast<uint32_t>(position_));
+  }
   // The thread changed something that its own future can see: a spin iteration ends here.
   void Progress() { current_->spin.Progress(); }
   // A spin point: a read-like operation at `pc` is about to be made (see spin.h).
   void SpinPoint(uint64_t pc, const EntryRegisters& registers);
+  // The part of it that only compares.
+  SpinTracker::Arrival Arrive(uint64_t pc, const EntryRegisters& registers);
 
   // -- for hooks: threads
   // The Thread of the current thread's next creation, with its slot ready; not yet existing.
@@ -316,6 +322,8 @@ class Scheduler final : public StateView {
   void Diverge(std::string expected, std::string found);
   static void FiberMain(Transfer from);
   static void* MainThread(void* self);
+  void Announce(SpinTracker& spin);
+  std::vector<CellRange> SpinCells(const Thread& thread) const;
   void RecordSpinCells(const Thread& thread);
   void RecordSpinReads(const Thread& thread);
   bool SpinSatisfied(const Thread& thread) const;
@@ -326,6 +334,7 @@ class Scheduler final : public StateView {
   void JudgeEnd();
   void DropBugsAfterFailedAssumption();
   bool ExcusedByStoppedThread() const;
+  bool AnyLoopCouldGoOn() const;
   void ReportBlockedThreads();
   void ReportLeaks();
   std::string DescribeWait(const Thread& thread) const;
@@ -366,6 +375,7 @@ class Scheduler final : public StateView {
   bool any_assumption_failed_ = false;
   bool deadlock_reported_ = false;
   bool program_begun_ = false;       // Initialise was called
+  std::vector<uintptr_t> held_;      // in Arrive
   std::vector<uint64_t> signal_stack_;  // of a fatal signal, captured in its handler
 
   int (*body_)(void*) = nullptr;
