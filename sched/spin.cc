@@ -63,13 +63,34 @@ class TimeComparison {
 
 }  // namespace
 
+// A mutex in the thread's own stack shows what others do to it: leaves it out of both stacks.
+void SpinTracker::LeaveOutMutexes(uintptr_t stack_low, size_t stack_size,
+                                  const unsigned char** old_stack, const void** live) {
+  bool copied = false;
+  for (const MutexOperation& operation : mutex_operations_) {
+    const size_t offset = operation.mutex - stack_low;
+    if (operation.mutex < stack_low || offset + kMutexSize > stack_size) continue;
+    if (!copied) {
+      old_copy_.assign(*old_stack, *old_stack + stack_size);
+      const auto* live_bytes = static_cast<const unsigned char*>(*live);
+      live_copy_.assign(live_bytes, live_bytes + stack_size);
+      *old_stack = old_copy_.data();
+      *live = live_copy_.data();
+      copied = true;
+    }
+    memset(old_copy_.data() + offset, 0, kMutexSize);
+    memset(live_copy_.data() + offset, 0, kMutexSize);
+  }
+}
+
 bool SpinTracker::SameState(const Visit& visit, const EntryRegisters& registers, const void* live,
-                            size_t stack_size, std::span<const uintptr_t> held) const {
+                            size_t stack_size, std::span<const uintptr_t> held) {
   const unsigned char* old_stack = stack_bytes_.data() + visit.stack_offset;
   if (visit.held_count != held.size() ||
       (!held.empty() && memcmp(old_stack + stack_size, held.data(), held.size_bytes()) != 0)) {
     return false;
   }
+  LeaveOutMutexes(registers.stack_pointer, stack_size, &old_stack, &live);
   if (memcmp(&visit.registers, &registers, sizeof registers) == 0 &&
       memcmp(old_stack, live, stack_size) == 0) {
     return true;

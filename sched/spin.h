@@ -144,6 +144,7 @@ class SpinTracker {
  private:
   static constexpr size_t kMaxVisits = 24;
   static constexpr size_t kMaxReads = 4096;
+  static constexpr size_t kMutexSize = 40;    // sizeof(pthread_mutex_t)
   static constexpr size_t kMaxStack = 16384;  // a deeper live stack is not compared
 
   struct Visit {
@@ -157,7 +158,9 @@ class SpinTracker {
   };
 
   bool SameState(const Visit& visit, const EntryRegisters& registers, const void* live,
-                 size_t stack_size, std::span<const uintptr_t> held) const;
+                 size_t stack_size, std::span<const uintptr_t> held);
+  void LeaveOutMutexes(uintptr_t stack_low, size_t stack_size, const unsigned char** old_stack,
+                       const void** live);
   bool PutClockOn(const Visit& visit);
   bool HoldsWhatLoopReleases(const Visit& visit, std::span<const uintptr_t> held) const;
 
@@ -173,7 +176,8 @@ class SpinTracker {
   bool used_mutexes_ = false;  // one of them was more than a refusal
   size_t loop_visit_ = 0, loop_read_ = 0, loop_mutex_operation_ = 0;  // where the loop began
   std::vector<unsigned char> stack_bytes_;
-  std::vector<uintptr_t> unannounced_;  // mutexes, each once
+  std::vector<unsigned char> old_copy_, live_copy_;  // in LeaveOutMutexes
+  std::vector<uintptr_t> unannounced_;               // mutexes, each once
   bool announce_ = false;
 };
 
