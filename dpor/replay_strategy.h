@@ -34,6 +34,7 @@ class ReplayStrategy final : public Search {
   std::vector<Step> steps_;
   FreeRun free_run_;
   bool done_ = false;
+  size_t running_step_ = 0;  // that Next was last asked for
   std::optional<size_t> diverged_step_;
 };
 

@@ -86,6 +86,9 @@ int JoinThread(pthread_t handle, void** result, uint64_t pc) {
   if (target == nullptr) return error;
   target->join_claimed = true;
   self.wait_argument = target->id;
+  // Always a preemption point: else n threads that are joined in turn have 2^n executions, one for
+  // each set of threads that are over already when they are joined.
+  if (self.atomic_depth == 0) self.preemption_due = true;
   const bool first = BlockOperation(
       kPpThread, reinterpret_cast<void*>(handle),
       MakeOperation(OperationKind::kJoin, ExitCell(*target), pc, OperationDetail::kJoin),

@@ -39,7 +39,7 @@ MC_TEST(UseAfterFree) {
 MC_TEST(ReadAfterFree) {
   int* value = new int(1);
   delete Opaque(value);
-  mc_assert(*Opaque(value) >= 0 || true);
+  mc_log("%d", *Opaque(value));  // read whatever it is; the result must be used to be read at all
 }
 
 // Through a function of the C library, which is not compiled for mc.
