@@ -106,9 +106,9 @@ void Scheduler::EndBlock(const Operation& next, EnabledTest can_run) {
   Schedule();
 }
 
-void Scheduler::SpinPoint(uint64_t pc, const EntryRegisters& registers) {
+void Scheduler::SpinPoint(uint64_t pc, const EntryRegisters& registers, bool of_mutex) {
   Thread& t = *current_;
-  if (Arrive(pc, registers) != SpinTracker::Arrival::kLoop) return;
+  if (Arrive(pc, registers, of_mutex) != SpinTracker::Arrival::kLoop) return;
   const bool used_mutexes = t.spin.used_mutexes();
   // With mutexes the block ends in any case: what it does must not depend on who changed them.
   if (used_mutexes || !SpinSatisfied(t)) {
@@ -122,15 +122,28 @@ void Scheduler::SpinPoint(uint64_t pc, const EntryRegisters& registers) {
     t.spin.BeginIteration();  // and no state is forgotten: else it would count as new again
   } else {
     t.spin.Progress();
-    Arrive(pc, registers);
+    Arrive(pc, registers, of_mutex);
   }
 }
 
-SpinTracker::Arrival Scheduler::Arrive(uint64_t pc, const EntryRegisters& registers) {
+SpinTracker::Arrival Scheduler::Arrive(uint64_t pc, const EntryRegisters& registers,
+                                       bool of_mutex) {
   Thread& t = *current_;
+  const bool record = of_mutex || t.spin.used_mutexes();
+  if (record) RecordStack(registers.stack_pointer, t.stack_high - registers.stack_pointer, kRead);
   held_.clear();
   for (const Thread::HeldMutex& held : t.held) held_.push_back(held.object);
-  return t.spin.Arrive(pc, registers, t.stack_high, held_);
+  return t.spin.Arrive(pc, registers, t.stack_high, held_, record);
+}
+
+// Not an access of the program's own: detectors leave blocking tests alone.
+void Scheduler::RecordStack(uintptr_t address, size_t size, uint8_t mode) {
+  MicroAccess access;
+  access.begin = address;
+  access.size = static_cast<uint32_t>(size);
+  access.flags = kBlockingTest | (mode == kRead ? kValueRelevant : 0);
+  access.mode = mode;
+  Record(access);
 }
 
 bool Scheduler::SpinEnabled(const Thread& thread) { return g_scheduler.SpinSatisfied(thread); }

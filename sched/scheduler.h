@@ -242,9 +242,18 @@ class Scheduler final : public StateView {
   // The thread changed something that its own future can see: a spin iteration ends here.
   void Progress() { current_->spin.Progress(); }
   // A spin point: a read-like operation at `pc` is about to be made (see spin.h).
-  void SpinPoint(uint64_t pc, const EntryRegisters& registers);
+  // `of_mutex`: it is a lock or a try-lock.
+  void SpinPoint(uint64_t pc, const EntryRegisters& registers, bool of_mutex = false);
   // The part of it that only compares.
-  SpinTracker::Arrival Arrive(uint64_t pc, const EntryRegisters& registers);
+  SpinTracker::Arrival Arrive(uint64_t pc, const EntryRegisters& registers, bool of_mutex = false);
+  // The state of a synchronisation object changes: if it lies in another thread's stack, that
+  // thread's comparisons see it.
+  void NoteObjectChange(const volatile void* object, size_t size) {
+    const auto address = reinterpret_cast<uintptr_t>(object);
+    if (!IsFiberStack(address)) return;
+    if (address >= current_->stack_low && address < current_->stack_high) return;
+    RecordStack(address, size, kWrite);
+  }
 
   // -- for hooks: threads
   // The Thread of the current thread's next creation, with its slot ready; not yet existing.
@@ -322,6 +331,7 @@ class Scheduler final : public StateView {
   void Diverge(std::string expected, std::string found);
   static void FiberMain(Transfer from);
   static void* MainThread(void* self);
+  void RecordStack(uintptr_t address, size_t size, uint8_t mode);
   void Announce(SpinTracker& spin);
   std::vector<CellRange> SpinCells(const Thread& thread) const;
   void RecordSpinCells(const Thread& thread);

@@ -131,10 +131,22 @@ void SpinTracker::OnMutexOperation(const void* mutex, MutexStep step) {
   const auto address = reinterpret_cast<uintptr_t>(mutex);
   if (mutex_operations_.size() >= kMaxReads) Progress();
   mutex_operations_.push_back({address, step});
-  if (step != MutexStep::kRefused) used_mutexes_ = true;
+  if (step == MutexStep::kRefused || used_mutexes_) return;
+  used_mutexes_ = true;
+  KeepRecordedVisits();
   if (std::ranges::find(unannounced_, address) == unannounced_.end()) {
     unannounced_.push_back(address);
   }
+}
+
+// From now on, whether a state is new matters to others; so it must not depend on what the trace
+// does not know.
+void SpinTracker::KeepRecordedVisits() {
+  size_t kept = 0;
+  for (size_t i = 0; i < visit_count_; ++i) {
+    if (visits_[i].recorded) visits_[kept++] = visits_[i];
+  }
+  visit_count_ = kept;
 }
 
 void SpinTracker::BeginIteration() {
@@ -143,7 +155,8 @@ void SpinTracker::BeginIteration() {
 }
 
 SpinTracker::Arrival SpinTracker::Arrive(uint64_t pc, const EntryRegisters& registers,
-                                         uintptr_t stack_high, std::span<const uintptr_t> held) {
+                                         uintptr_t stack_high, std::span<const uintptr_t> held,
+                                         bool recorded) {
   // The live stack begins above the return address: what lies below is dead.
   const uintptr_t stack_low = registers.stack_pointer;
   if (stack_low >= stack_high || stack_high - stack_low > kMaxStack) return Arrival::kNew;
@@ -179,6 +192,7 @@ SpinTracker::Arrival SpinTracker::Arrive(uint64_t pc, const EntryRegisters& regi
   visit.first_read = last_begin_ = reads_.size();
   visit.first_mutex_operation = mutex_operations_.size();
   visit.clock_reads = clock_reads_;
+  visit.recorded = recorded;
   stack_bytes_.resize(stack_bytes_.size() + stack_size + held.size_bytes());
   memcpy(stack_bytes_.data() + visit.stack_offset, live, stack_size);
   if (!held.empty()) {

@@ -109,14 +109,14 @@ class SpinTracker {
   }
 
   // Is anything remembered that a loop could close at?
-  bool watched() const { return visit_count_ != 0; }
+  bool watched() const { return visit_count_ != 0 || used_mutexes_; }
   // A watched thread took, released or failed to take a mutex.
   void OnMutexOperation(const void* mutex, MutexStep step);
   // Has it locked or unlocked anything since it last changed anything?
   bool used_mutexes() const { return used_mutexes_; }
 
   // The mutexes whose operations are to be announced now, at the end of a block. To be cleared.
-  bool announces() const { return !unannounced_.empty() && (announce_ || visit_count_ == 0); }
+  bool announces() const { return !unannounced_.empty() && (announce_ || !watched()); }
   void AnnounceSoon() { announce_ = true; }
   std::vector<uintptr_t>& unannounced() { return unannounced_; }
   void Announced() {
@@ -124,9 +124,10 @@ class SpinTracker {
     announce_ = false;
   }
 
-  // The thread is at a place where a loop could close, holding the mutexes `held`.
+  // The thread is at a place where a loop could close, holding the mutexes `held`. `recorded`: its
+  // stack was entered into the trace as read here, since other threads may write to it.
   Arrival Arrive(uint64_t pc, const EntryRegisters& registers, uintptr_t stack_high,
-                 std::span<const uintptr_t> held);
+                 std::span<const uintptr_t> held, bool recorded);
 
   // After Arrive() returned kLoop: the reads and the mutex operations of the closed iteration.
   std::span<const Read> reads() const { return std::span(reads_).subspan(loop_read_); }
@@ -155,6 +156,7 @@ class SpinTracker {
     // Of the iteration that began when the thread was last here.
     size_t first_read, first_mutex_operation;
     uint64_t clock_reads;
+    bool recorded;
   };
 
   bool SameState(const Visit& visit, const EntryRegisters& registers, const void* live,
@@ -162,6 +164,7 @@ class SpinTracker {
   void LeaveOutMutexes(uintptr_t stack_low, size_t stack_size, const unsigned char** old_stack,
                        const void** live);
   bool PutClockOn(const Visit& visit);
+  void KeepRecordedVisits();
   bool HoldsWhatLoopReleases(const Visit& visit, std::span<const uintptr_t> held) const;
 
   Visit visits_[kMaxVisits];

@@ -85,6 +85,7 @@ int TakeMutex(Thread& thread, MutexView& mutex, bool value_relevant, uint16_t fl
     return Misuse("lock of the destroyed " + NameOfObject("mutex", &mutex), pc, EINVAL);
   }
   if (mutex.robust() && mutex.robust_state == MutexView::kNotRecoverable) return ENOTRECOVERABLE;
+  g_scheduler.NoteObjectChange(&mutex, sizeof(pthread_mutex_t));
   mutex.owner = OwnerOf(thread);
   mutex.recursion = 1;
   g_scheduler.Ledger(cell, 0, mutex.owner);
@@ -100,6 +101,7 @@ void ReleaseMutex(Thread& thread, MutexView& mutex, uint64_t pc, uint16_t flags)
                            pc);
   }
   TouchObject(&mutex, sizeof(pthread_mutex_t), kRead, pc);
+  g_scheduler.NoteObjectChange(&mutex, sizeof(pthread_mutex_t));
   g_scheduler.Ledger(cell, mutex.owner, 0);
   ForgetHeld(thread, &mutex);
   mutex.clock_ns = thread.clock_ns;
@@ -129,7 +131,7 @@ int LockMutex(MutexView& mutex, uint64_t pc, const EntryRegisters& registers) {
   int result;
   if (RelockByHolder(thread, mutex, pc, &result)) return result;
   if (thread.spin.watched() || thread.spin.CountRead() > kReadsBeforeWatching) {
-    g_scheduler.SpinPoint(pc, registers);
+    g_scheduler.SpinPoint(pc, registers, true);
   }
   const bool first = BlockOperation(
       kPpLock, &mutex,
@@ -150,7 +152,7 @@ int TryLockMutex(MutexView& mutex, const timespec* deadline, uint64_t pc,
   } else if (mutex.recursive() && RelockByHolder(thread, mutex, pc, &result)) {
     return result;
   }
-  g_scheduler.SpinPoint(pc, registers);
+  g_scheduler.SpinPoint(pc, registers, true);
   BeforeOperation(kPpLock, pc,
                   deadline == nullptr ? OperationDetail::kTryLock : OperationDetail::kTimedLock);
   if (mutex.owner == 0) {
