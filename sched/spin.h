@@ -19,6 +19,9 @@
 // write that is not tentative or for an announcement. Hence an execution holds finitely many
 // attempts. It can end with threads that wait although what they tried has become free since: it
 // is then one with attempts too many, which does not count (ExecutionOutcome::kRepeats).
+// The argument is made for attempts that take mutexes, fail at one and give all back, as std::lock
+// does. It does not cover a loop whose single iteration waits for several attempts of another
+// thread that loops as well, by refusals in a certain order, and tells a third thread half-way.
 //
 // Time is the exception. A loop that reads a clock or waits with a time-out never comes back to the
 // same state, since its clock has moved. So values that show virtual time may differ; but before

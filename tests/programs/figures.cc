@@ -140,8 +140,8 @@ MC_TEST(Figure5) {
 }
 
 // Figure 6: the address of x travels through another heap block, which is recycled too. The second
-// thread puts an address of its own into the recycled block: mc does not leave the old content there
-// (as the paper's malloc does), and what a block does not hold yet is no address.
+// thread puts an address of its own into the recycled block: mc does not leave the old content
+// there (as the paper's malloc does), and what a block does not hold yet is no address.
 MC_TEST(Figure6) {
   struct Carrier {  // of another size class than Block
     Block* ptr;
