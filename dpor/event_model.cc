@@ -213,27 +213,19 @@ bool EventModel::BarrierFull(const Operation& operation) {
   return arrived >= operation.needed;
 }
 
-// An event of another thread writes one of the cells after the thread's last read of it.
+// An event of another thread writes one of the cells after the iteration's first read of it.
 bool EventModel::SpinWoken(ThreadId thread, uint32_t previous,
                            std::span<const sched::CellRange> cells, const sched::Trace& trace) {
   if (previous == kNoPosition) return false;
   const std::vector<uint32_t>& own = path_.positions_of(thread);
   for (const sched::CellRange& range : cells) {
-    auto touches = [&](uint32_t position, uint8_t modes) {
-      for (const sched::MicroAccess& a : trace.AccessesOf(trace.events[position])) {
-        if ((a.mode & modes) != 0 && a.begin < range.begin + range.size && range.begin < a.end()) {
-          return true;
-        }
-      }
-      return false;
+    auto wakes = [&](uint32_t position) {
+      return std::ranges::any_of(
+          trace.AccessesOf(trace.events[position]),
+          [&](const sched::MicroAccess& a) { return sched::WakesSpinner(a, range, cells); });
     };
-    size_t k = path_.index(previous) + 1;
-    while (k > 0 && !touches(own[k - 1], sched::kRead)) --k;
-    const uint32_t read = k == 0 ? own[0] : own[k - 1];
-    for (uint32_t w = read + 1; w < end_; ++w) {
-      if (path_.thread(w) != thread && Contains(w) && touches(w, sched::kWrite | sched::kAdd)) {
-        return true;
-      }
+    for (uint32_t w = own[range.reader] + 1; w < end_; ++w) {
+      if (path_.thread(w) != thread && Contains(w) && wakes(w)) return true;
     }
   }
   return false;

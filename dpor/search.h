@@ -66,6 +66,7 @@ class Search : public sched::Strategy {
         ++sleep_blocked_;
         break;
       case sched::ExecutionOutcome::kAssumptionFailed:
+      case sched::ExecutionOutcome::kRepeats:
         ++assumption_failed_;
         break;
       default:

@@ -3,7 +3,8 @@
 //
 // A user of a lock-free library wants to know two things: that it does what it says, and what
 // happens when the rules are broken. As documented (one thread enqueues, one dequeues) mc verifies
-// it. With -DTWO_PRODUCERS two threads enqueue, which the documentation forbids: mc shows the race.
+// it. With -DTWO_PRODUCERS two threads enqueue, which the documentation forbids: mc shows the race,
+// and an execution in which the queue's own check that nobody else enqueues fails.
 //
 // Debian package: libreaderwriterqueue-dev
 #include <readerwriterqueue/readerwriterqueue.h>

@@ -94,6 +94,10 @@ void Scheduler::EndBlock(const Operation& next, EnabledTest can_run) {
   t.can_run = can_run;
   t.preemption_due = false;
   if (t.yielded) MarkEvent(kVoluntary);
+  if (next.kind != OperationKind::kNone && next.kind != OperationKind::kSpin &&
+      next.kind != OperationKind::kLock) {
+    t.spin.AnnounceSoon();
+  }
   FinishEvent();
   if (next.kind == OperationKind::kLock || next.kind == OperationKind::kWriteLock ||
       next.kind == OperationKind::kReadLock || next.kind == OperationKind::kJoin) {
@@ -102,20 +106,44 @@ void Scheduler::EndBlock(const Operation& next, EnabledTest can_run) {
   Schedule();
 }
 
-void Scheduler::SpinPoint(uint64_t pc, const EntryRegisters& registers) {
+void Scheduler::SpinPoint(uint64_t pc, const EntryRegisters& registers, bool of_mutex) {
   Thread& t = *current_;
-  size_t first_read = 0;
-  if (!t.spin.Arrive(pc, registers, t.stack_high, &first_read)) return;
-  t.spin.KeepReadsFrom(first_read);
-  if (!SpinSatisfied(t)) {
+  if (Arrive(pc, registers, of_mutex) != SpinTracker::Arrival::kLoop) return;
+  const bool used_mutexes = t.spin.used_mutexes();
+  // With mutexes the block ends in any case: what it does must not depend on who changed them.
+  if (used_mutexes || !SpinSatisfied(t)) {
     Operation spin;
     spin.kind = OperationKind::kSpin;
     spin.pc = pc;
     result_.spin_seen = true;
     EndBlock(spin, &SpinEnabled);
   }
-  t.spin.Progress();
-  t.spin.Arrive(pc, registers, t.stack_high, &first_read);
+  if (used_mutexes) {
+    t.spin.BeginIteration();  // and no state is forgotten: else it would count as new again
+  } else {
+    t.spin.Progress();
+    Arrive(pc, registers, of_mutex);
+  }
+}
+
+SpinTracker::Arrival Scheduler::Arrive(uint64_t pc, const EntryRegisters& registers,
+                                       bool of_mutex) {
+  Thread& t = *current_;
+  const bool record = of_mutex || t.spin.used_mutexes();
+  if (record) RecordStack(registers.stack_pointer, t.stack_high - registers.stack_pointer, kRead);
+  held_.clear();
+  for (const Thread::HeldMutex& held : t.held) held_.push_back(held.object);
+  return t.spin.Arrive(pc, registers, t.stack_high, held_, record);
+}
+
+// Not an access of the program's own: detectors leave blocking tests alone.
+void Scheduler::RecordStack(uintptr_t address, size_t size, uint8_t mode) {
+  MicroAccess access;
+  access.begin = address;
+  access.size = static_cast<uint32_t>(size);
+  access.flags = kBlockingTest | (mode == kRead ? kValueRelevant : 0);
+  access.mode = mode;
+  Record(access);
 }
 
 bool Scheduler::SpinEnabled(const Thread& thread) { return g_scheduler.SpinSatisfied(thread); }
@@ -124,6 +152,7 @@ bool Scheduler::SpinEnabled(const Thread& thread) { return g_scheduler.SpinSatis
 bool Scheduler::SpinSatisfied(const Thread& thread) const {
   const SpinTracker& spin = thread.spin;
   if (spin.written) return true;
+  const std::vector<CellRange> cells = SpinCells(thread);
   size_t from = spin.scanned_events;
   if (from == 0) {
     from = finished_events_;
@@ -135,8 +164,7 @@ bool Scheduler::SpinSatisfied(const Thread& thread) const {
     for (const MicroAccess& access : trace_.AccessesOf(event)) {
       if ((access.mode & (kWrite | kAdd)) == 0) continue;
       for (const SpinTracker::Read& read : spin.reads()) {
-        if (i > read.event && access.begin < read.cells.begin + read.cells.size &&
-            read.cells.begin < access.end()) {
+        if (i > read.event && WakesSpinner(access, read.cells, cells)) {
           spin.written = true;
           return true;
         }
@@ -233,6 +261,7 @@ void Scheduler::ExitThread(void* result, uint64_t pc) {
 
 void Scheduler::StopThread(StopReason reason, ThreadStatus status) {
   Thread& t = *current_;
+  t.spin.Progress();
   t.status = status;
   t.stop_reason = reason;
   t.pending = Operation{};

@@ -235,10 +235,25 @@ class Scheduler final : public StateView {
   void MarkEvent(uint16_t flags);              // EventFlags of the running event
   uint32_t Choose(uint32_t arity);             // an explored choice, 0 .. arity-1
 
+  // The running thread learned something of the cell, in an access recorded otherwise.
+  void NoteRead(Cell cell) {
+    current_->spin.OnRead(cell, 1, static_cast<uint32_t>(position_));
+  }
   // The thread changed something that its own future can see: a spin iteration ends here.
   void Progress() { current_->spin.Progress(); }
   // A spin point: a read-like operation at `pc` is about to be made (see spin.h).
-  void SpinPoint(uint64_t pc, const EntryRegisters& registers);
+  // `of_mutex`: it is a lock or a try-lock.
+  void SpinPoint(uint64_t pc, const EntryRegisters& registers, bool of_mutex = false);
+  // The part of it that only compares.
+  SpinTracker::Arrival Arrive(uint64_t pc, const EntryRegisters& registers, bool of_mutex = false);
+  // The state of a synchronisation object changes: if it lies in another thread's stack, that
+  // thread's comparisons see it.
+  void NoteObjectChange(const volatile void* object, size_t size) {
+    const auto address = reinterpret_cast<uintptr_t>(object);
+    if (!IsFiberStack(address)) return;
+    if (address >= current_->stack_low && address < current_->stack_high) return;
+    RecordStack(address, size, kWrite);
+  }
 
   // -- for hooks: threads
   // The Thread of the current thread's next creation, with its slot ready; not yet existing.
@@ -316,6 +331,9 @@ class Scheduler final : public StateView {
   void Diverge(std::string expected, std::string found);
   static void FiberMain(Transfer from);
   static void* MainThread(void* self);
+  void RecordStack(uintptr_t address, size_t size, uint8_t mode);
+  void Announce(SpinTracker& spin);
+  std::vector<CellRange> SpinCells(const Thread& thread) const;
   void RecordSpinCells(const Thread& thread);
   void RecordSpinReads(const Thread& thread);
   bool SpinSatisfied(const Thread& thread) const;
@@ -326,6 +344,7 @@ class Scheduler final : public StateView {
   void JudgeEnd();
   void DropBugsAfterFailedAssumption();
   bool ExcusedByStoppedThread() const;
+  bool AnyLoopCouldGoOn() const;
   void ReportBlockedThreads();
   void ReportLeaks();
   std::string DescribeWait(const Thread& thread) const;
@@ -366,6 +385,7 @@ class Scheduler final : public StateView {
   bool any_assumption_failed_ = false;
   bool deadlock_reported_ = false;
   bool program_begun_ = false;       // Initialise was called
+  std::vector<uintptr_t> held_;      // in Arrive
   std::vector<uint64_t> signal_stack_;  // of a fatal signal, captured in its handler
 
   int (*body_)(void*) = nullptr;

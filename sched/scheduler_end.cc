@@ -39,6 +39,10 @@ void Scheduler::JudgeEnd() {
     DropBugsAfterFailedAssumption();
     return;
   }
+  if (AnyLoopCouldGoOn()) {
+    trace_.outcome = ExecutionOutcome::kRepeats;
+    return;
+  }
   if (!main_returned_ && !process_exited_ && !deadlock_reported_) ReportBlockedThreads();
   if (result_.bugs.empty() && !any_failure_ && heap_.LiveBlocksSinceSnapshot() != 0) ReportLeaks();
 }
@@ -113,8 +117,9 @@ std::string Scheduler::DescribeWait(const Thread& t) const {
   std::string text = "T" + std::to_string(t.id);
   if (op.kind == OperationKind::kSpin) {
     text += " loops at " + CodeAddress(op.pc) + " until another thread writes";
-    for (const SpinTracker::Read& read : t.spin.reads()) {
-      text += " " + Hex(ObjectOf(read.cells.begin));
+    for (const CellRange& range : SpinCells(t)) {
+      if (KindOf(range.begin) == CellKind::kMutexChange) continue;
+      text += " " + Hex(ObjectOf(range.begin));
     }
     return text;
   }
@@ -176,6 +181,25 @@ bool Scheduler::ExcusedByStoppedThread() const {
   for (uint32_t id = 0; id < thread_limit_; ++id) {
     const Thread& t = *threads_[id];
     if (t.exists && t.status == ThreadStatus::kStopped) return true;
+  }
+  return false;
+}
+
+// Is there a thread that waits in a loop although a mutex it failed to lock has become free?
+bool Scheduler::AnyLoopCouldGoOn() const {
+  if (process_exited_) return false;
+  for (uint32_t id = 0; id < thread_limit_; ++id) {
+    const Thread& t = *threads_[id];
+    if (!t.exists || t.status != ThreadStatus::kRunnable ||
+        t.pending.kind != OperationKind::kSpin || !t.spin.used_mutexes()) {
+      continue;
+    }
+    for (const SpinTracker::MutexOperation& operation : t.spin.mutex_operations()) {
+      if (operation.step == SpinTracker::MutexStep::kRefused &&
+          HolderOf(operation.mutex) == nullptr) {
+        return true;
+      }
+    }
   }
   return false;
 }

@@ -387,8 +387,29 @@ void Scheduler::BeginEvent(Thread& thread) {
   thread.yielded = false;
 }
 
+// What a loop read, each range once, with the first event of the iteration that read it.
+std::vector<CellRange> Scheduler::SpinCells(const Thread& thread) const {
+  std::vector<CellRange> cells;
+  for (const SpinTracker::Read& read : thread.spin.reads()) {
+    const bool known = std::ranges::any_of(cells, [&](const CellRange& range) {
+      return range.begin == read.cells.begin && range.size == read.cells.size;
+    });
+    if (known) continue;
+    cells.push_back({read.cells.begin, read.cells.size, trace_.events[read.event].index});
+  }
+  return cells;
+}
+
 void Scheduler::RecordSpinCells(const Thread& thread) {
-  for (const SpinTracker::Read& read : thread.spin.reads()) trace_.spin_cells.push_back(read.cells);
+  for (const CellRange& range : SpinCells(thread)) trace_.spin_cells.push_back(range);
+}
+
+// The thread got further: now its attempts to lock count (spin.h).
+void Scheduler::Announce(SpinTracker& spin) {
+  for (const uintptr_t mutex : spin.unannounced()) {
+    RecordCell(MakeCell(CellKind::kMutexChange, mutex), kAdd, 0, 0);
+  }
+  spin.Announced();
 }
 
 // A woken spinner reads all cells it waited for again: that is what makes its block depend on the
@@ -408,6 +429,7 @@ void Scheduler::RecordSpinReads(const Thread& thread) {
 
 void Scheduler::FinishEvent() {
   finished_events_ = position_ + 1;
+  if (current_->spin.announces()) Announce(current_->spin);
   if (!recording_) {
     const Event& event = trace_.events[position_];
     if (event.hook_calls == hook_calls_ && event.choice_count == block_choices_ &&

@@ -1,6 +1,19 @@
 #include "sched/trace.h"
 
+#include <algorithm>
+
 namespace mc::sched {
+
+bool WakesSpinner(const MicroAccess& access, const CellRange& range,
+                  std::span<const CellRange> cells) {
+  if ((access.mode & (kWrite | kAdd)) == 0 || access.begin >= range.begin + range.size ||
+      range.begin >= access.end()) {
+    return false;
+  }
+  if ((access.flags & kTentative) == 0) return true;
+  const Cell change = MakeCell(CellKind::kMutexChange, ObjectOf(access.begin));
+  return std::ranges::none_of(cells, [&](const CellRange& r) { return r.begin == change; });
+}
 
 void Trace::CutBack(size_t length) {
   if (length < events.size()) {

@@ -35,13 +35,25 @@ enum class ExecutionOutcome : uint8_t {
   kAssumptionFailed,   // completed, but some mc_assume failed: does not count
   kBlocked,            // the strategy gave up: every enabled thread sleeps, or a bound
   kExited,             // kAlive was written
+  kRepeats,            // completed, but threads tried locks more often than anyone noticed (spin.h);
+                       // the same happens in an execution without that: does not count
 };
+
+constexpr bool CountsAsExecution(ExecutionOutcome outcome) {
+  return outcome == ExecutionOutcome::kCompleted || outcome == ExecutionOutcome::kExited;
+}
 
 // A range of cells a spinning thread read in its last iteration.
 struct CellRange {
   Cell begin = 0;
   uint64_t size = 0;
+  uint32_t reader = 0;  // index, within the thread, of the iteration's first event that read it
 };
+
+// Does the access wake a thread whose loop read `range`, one of its `cells`? What other threads do
+// to mutexes in such loops does not wake a thread that hears of it when it is announced (spin.h).
+bool WakesSpinner(const MicroAccess& access, const CellRange& range,
+                  std::span<const CellRange> cells);
 
 class Trace {
  public:

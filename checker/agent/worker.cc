@@ -310,10 +310,9 @@ bool Worker::ReportBugs(Job& job) {
 
 void Worker::ReportExecution(Job& job) {
   const sched::Trace& trace = g_scheduler.trace();
-  const char* outcome = !g_scheduler.result().bugs.empty()                          ? "bug"
-                        : trace.outcome == sched::ExecutionOutcome::kBlocked        ? "blocked"
-                        : trace.outcome == sched::ExecutionOutcome::kAssumptionFailed ? "blocked"
-                                                                                    : "ok";
+  const char* outcome = !g_scheduler.result().bugs.empty() ? "bug"
+                        : !CountsAsExecution(trace.outcome) ? "blocked"
+                                                            : "ok";
   channel_.Send(Message("execution")
                     .Set("id", job.id())
                     .Set("steps", EncodeSteps(trace))
@@ -321,10 +320,7 @@ void Worker::ReportExecution(Job& job) {
 }
 
 void Worker::ReportFinalState(Job& job) {
-  if (g_scheduler.trace().outcome == sched::ExecutionOutcome::kBlocked ||
-      g_scheduler.trace().outcome == sched::ExecutionOutcome::kAssumptionFailed) {
-    return;
-  }
+  if (!CountsAsExecution(g_scheduler.trace().outcome)) return;
   const uint64_t hash = g_scheduler.FinalStateHash();
   if (!job.IsNewFinalState(hash)) return;
   std::string outcome;

@@ -11,7 +11,6 @@
 
 mc::sched::EntryRegisters g_entry_registers;
 
-
 namespace mc::sched {
 namespace {
 
@@ -20,10 +19,6 @@ inline void Plain(const volatile void* address, size_t size, uint8_t mode, uint6
   EngineScope scope;
   g_scheduler.Access(reinterpret_cast<uintptr_t>(address), size, mode, 0, pc);
 }
-
-// A plain read can close a spin loop too, but a plain loop over an array is far more likely: after
-// this many reads without any change the thread is watched.
-constexpr uint32_t kReadsBeforeWatching = 64;
 
 inline void PlainRead(const volatile void* address, size_t size, uint64_t pc, bool watch) {
   if (!g_program_running) return;

@@ -107,10 +107,12 @@ MC_HOOK void mtx_destroy(mtx_t* mutex) {
   DestroyMutex(ViewOf<MutexView>(mutex), MC_CALLER_PC());
 }
 
-MC_HOOK int mtx_lock(mtx_t* mutex) {
+MC_SPIN_STUB(mtx_lock, mc_entry_mtx_lock);
+MC_BEHIND_STUB int mc_entry_mtx_lock(mtx_t* mutex) {
   if (!g_scheduler.program_running()) return Real().mtx_lock(mutex);
   EngineScope scope;
-  return ThreadResult(LockMutex(ViewOf<MutexView>(mutex), MC_CALLER_PC()));
+  const EntryRegisters registers = g_entry_registers;
+  return ThreadResult(LockMutex(ViewOf<MutexView>(mutex), MC_CALLER_PC(), registers));
 }
 
 MC_HOOK int mtx_unlock(mtx_t* mutex) {

@@ -88,6 +88,8 @@ int WaitOnCondition(ConditionVariableView& condition, MutexView& mutex, const ti
   }
   TouchObject(&condition, sizeof(pthread_cond_t), kRead, pc);
   if (condition.mark == kDestroyedMark) return UseOfDestroyed(condition, "wait on", pc);
+  // Waiting is more than trying: others can find the thread there.
+  if (thread.spin.used_mutexes()) g_scheduler.Progress();
   GiveUpMutex(thread, mutex, pc);
   thread.wait_mutex = reinterpret_cast<uintptr_t>(&mutex);
 

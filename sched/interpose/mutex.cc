@@ -58,19 +58,34 @@ int UnlockByStranger(Thread& thread, MutexView& mutex, uint64_t pc) {
                 pc, 0);
 }
 
+// A thread that may be in a loop locked or unlocked the mutex, or failed to (spin.h).
+void RecordAttempt(const MutexView& mutex, SpinTracker::MutexStep step, uint64_t pc) {
+  SpinTracker& spin = g_scheduler.current().spin;
+  spin.OnMutexOperation(&mutex, step);
+  if (!spin.used_mutexes()) return;
+  g_scheduler.NoteRead(MutexCell(mutex));
+  g_scheduler.RecordCell(CellOf(CellKind::kMutexChange, &mutex), kRead, 0, pc);
+}
+
+bool IsTentative(const Thread& thread, const MutexView& mutex) {
+  return thread.spin.watched() && !mutex.robust();
+}
+
 }  // namespace
 
 int TakeMutex(Thread& thread, MutexView& mutex, bool value_relevant, uint16_t flags, uint64_t pc) {
   const Cell cell = MutexCell(mutex);
   // What locking a robust mutex returns depends on how its last owner left it.
   value_relevant |= mutex.robust();
-  g_scheduler.RecordCell(cell, value_relevant ? kReadWrite : kWrite,
+  const bool reads = value_relevant || (flags & kTentative) != 0;
+  g_scheduler.RecordCell(cell, reads ? kReadWrite : kWrite,
                          flags | kAcquire | (value_relevant ? kValueRelevant : 0), pc);
   TouchObject(&mutex, sizeof(pthread_mutex_t), kRead, pc);
   if (mutex.destroyed()) {
     return Misuse("lock of the destroyed " + NameOfObject("mutex", &mutex), pc, EINVAL);
   }
   if (mutex.robust() && mutex.robust_state == MutexView::kNotRecoverable) return ENOTRECOVERABLE;
+  g_scheduler.NoteObjectChange(&mutex, sizeof(pthread_mutex_t));
   mutex.owner = OwnerOf(thread);
   mutex.recursion = 1;
   g_scheduler.Ledger(cell, 0, mutex.owner);
@@ -79,12 +94,14 @@ int TakeMutex(Thread& thread, MutexView& mutex, bool value_relevant, uint16_t fl
   return mutex.robust() && mutex.robust_state == MutexView::kOwnerDied ? EOWNERDEAD : 0;
 }
 
-void ReleaseMutex(Thread& thread, MutexView& mutex, uint64_t pc) {
+void ReleaseMutex(Thread& thread, MutexView& mutex, uint64_t pc, uint16_t flags) {
   const Cell cell = MutexCell(mutex);
   if (!g_scheduler.Mutated(EventModelMutation::kUnlock)) {
-    g_scheduler.RecordCell(cell, kWrite, kRelease, pc);
+    g_scheduler.RecordCell(cell, (flags & kTentative) != 0 ? kReadWrite : kWrite, flags | kRelease,
+                           pc);
   }
   TouchObject(&mutex, sizeof(pthread_mutex_t), kRead, pc);
+  g_scheduler.NoteObjectChange(&mutex, sizeof(pthread_mutex_t));
   g_scheduler.Ledger(cell, mutex.owner, 0);
   ForgetHeld(thread, &mutex);
   mutex.clock_ns = thread.clock_ns;
@@ -92,16 +109,35 @@ void ReleaseMutex(Thread& thread, MutexView& mutex, uint64_t pc) {
   mutex.owner = 0;
 }
 
-int LockMutex(MutexView& mutex, uint64_t pc) {
+namespace {
+
+// Locks it by a call of the program's that may lie in a loop.
+int TakeMutexInLoop(Thread& thread, MutexView& mutex, bool value_relevant, uint16_t flags,
+                    uint64_t pc) {
+  if (!IsTentative(thread, mutex)) {
+    const int result = TakeMutex(thread, mutex, value_relevant, flags, pc);
+    if (mutex.robust()) g_scheduler.Progress();
+    return result;
+  }
+  const int result = TakeMutex(thread, mutex, value_relevant, flags | kTentative, pc);
+  if (result == 0) RecordAttempt(mutex, SpinTracker::MutexStep::kTaken, pc);
+  return result;
+}
+
+}  // namespace
+
+int LockMutex(MutexView& mutex, uint64_t pc, const EntryRegisters& registers) {
   Thread& thread = g_scheduler.current();
   int result;
   if (RelockByHolder(thread, mutex, pc, &result)) return result;
+  if (thread.spin.watched() || thread.spin.CountRead() > kReadsBeforeWatching) {
+    g_scheduler.SpinPoint(pc, registers, true);
+  }
   const bool first = BlockOperation(
       kPpLock, &mutex,
       MakeOperation(OperationKind::kLock, MutexCell(mutex), pc, OperationDetail::kLock),
       &MutexIsFree);
-  result = TakeMutex(thread, mutex, !first, 0, pc);
-  g_scheduler.Progress();
+  result = TakeMutexInLoop(thread, mutex, !first, 0, pc);
   AfterOperation(0);
   return result;
 }
@@ -116,14 +152,14 @@ int TryLockMutex(MutexView& mutex, const timespec* deadline, uint64_t pc,
   } else if (mutex.recursive() && RelockByHolder(thread, mutex, pc, &result)) {
     return result;
   }
-  g_scheduler.SpinPoint(pc, registers);
+  g_scheduler.SpinPoint(pc, registers, true);
   BeforeOperation(kPpLock, pc,
                   deadline == nullptr ? OperationDetail::kTryLock : OperationDetail::kTimedLock);
   if (mutex.owner == 0) {
-    result = TakeMutex(thread, mutex, true, kTry, pc);
-    g_scheduler.Progress();
+    result = TakeMutexInLoop(thread, mutex, true, kTry, pc);
   } else {
     if (!g_scheduler.Mutated(EventModelMutation::kTryFail)) RecordRefusal(mutex, kTry, pc);
+    if (thread.spin.watched()) RecordAttempt(mutex, SpinTracker::MutexStep::kRefused, pc);
     if (deadline != nullptr) RaiseClock(&thread.clock_ns, ClockAt(*deadline));
     result = deadline == nullptr ? EBUSY : ETIMEDOUT;
   }
@@ -143,8 +179,13 @@ int UnlockMutex(MutexView& mutex, uint64_t pc) {
   if (mutex.robust() && mutex.robust_state == MutexView::kOwnerDied) {
     mutex.robust_state = MutexView::kNotRecoverable;
   }
-  ReleaseMutex(thread, mutex, pc);
-  g_scheduler.Progress();
+  if (IsTentative(thread, mutex)) {
+    ReleaseMutex(thread, mutex, pc, kTentative);
+    RecordAttempt(mutex, SpinTracker::MutexStep::kReleased, pc);
+  } else {
+    ReleaseMutex(thread, mutex, pc);
+    if (mutex.robust()) g_scheduler.Progress();
+  }
   AfterOperation(kPpUnlock);
   return 0;
 }
@@ -210,10 +251,12 @@ MC_HOOK int pthread_mutex_destroy(pthread_mutex_t* mutex) {
   return DestroyMutex(ViewOf<MutexView>(mutex), MC_CALLER_PC());
 }
 
-MC_HOOK int pthread_mutex_lock(pthread_mutex_t* mutex) {
+MC_SPIN_STUB(pthread_mutex_lock, mc_entry_mutex_lock);
+MC_BEHIND_STUB int mc_entry_mutex_lock(pthread_mutex_t* mutex) {
   if (!g_scheduler.program_running()) return Real().pthread_mutex_lock(mutex);
   EngineScope scope;
-  return LockMutex(ViewOf<MutexView>(mutex), MC_CALLER_PC());
+  const EntryRegisters registers = g_entry_registers;
+  return LockMutex(ViewOf<MutexView>(mutex), MC_CALLER_PC(), registers);
 }
 
 MC_HOOK int pthread_mutex_unlock(pthread_mutex_t* mutex) {

@@ -13,7 +13,7 @@
 
 namespace mc::sched {
 
-int LockMutex(MutexView& mutex, uint64_t pc);
+int LockMutex(MutexView& mutex, uint64_t pc, const EntryRegisters& registers);
 // `deadline` null: trylock, EBUSY if it is taken. Else a timed lock: it runs out exactly when it is
 // scheduled while the mutex is taken (ETIMEDOUT).
 int TryLockMutex(MutexView& mutex, const timespec* deadline, uint64_t pc,
@@ -28,7 +28,7 @@ void MutexInitialised(MutexView& mutex, uint64_t pc);
 // not know that the mutex is free. TakeMutex returns 0, EOWNERDEAD (taken), ENOTRECOVERABLE or
 // EINVAL (not taken).
 int TakeMutex(Thread& thread, MutexView& mutex, bool value_relevant, uint16_t flags, uint64_t pc);
-void ReleaseMutex(Thread& thread, MutexView& mutex, uint64_t pc);
+void ReleaseMutex(Thread& thread, MutexView& mutex, uint64_t pc, uint16_t flags = 0);
 
 // The thread ends: its robust mutexes go to whoever locks them next, with EOWNERDEAD.
 void ReleaseRobustMutexes(Thread& thread);

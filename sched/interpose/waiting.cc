@@ -13,9 +13,7 @@ bool IsWoken(const Thread& thread) { return thread.woken; }
 WaitPoint::WaitPoint(bool can_run_out, uint64_t pc, const EntryRegisters& registers)
     : can_run_out_(can_run_out), pc_(pc), registers_(registers) {
   if (!can_run_out) return;
-  Thread& thread = g_scheduler.current();
-  size_t first_read;
-  repeats_ = thread.spin.Arrive(pc, registers, thread.stack_high, &first_read);
+  repeats_ = g_scheduler.Arrive(pc, registers) == SpinTracker::Arrival::kLoop;
 }
 
 bool WaitPoint::Wait(WaitKind kind, Cell object, uintptr_t address, OperationDetail detail) {

@@ -26,22 +26,7 @@ mkdir -p "$BUILD/tests/e2e"
     "${CXX:-g++}" -std=c++17 -O1 "$here/json_field.cc" -o "$json_field"
 ) 9>"$BUILD/tests/e2e/json_field.lock" || exit 1
 
-# Checks that do not hold yet: tests/e2e/open.txt, one prefix of their names a line. They are run and
-# shown, and do not fail the test; whoever makes one hold takes its line out.
-is_open() {
-  local prefix
-  while IFS= read -r prefix; do
-    [[ -z $prefix || $prefix == '#'* ]] && continue
-    [[ $1 == "$prefix"* ]] && return 0
-  done <"$here/open.txt"
-  return 1
-}
-
 say_failure() {
-  if is_open "$1"; then
-    printf 'OPEN %s\n' "$1"
-    return
-  fi
   failures=$((failures + 1))
   printf 'FAILED %s\n' "$1"
   [[ -z ${last_command:-} ]] || printf '  command: %s\n' "$last_command"

@@ -139,7 +139,9 @@ MC_TEST(Figure5) {
   RunTwo([&] { run(&first, &second); }, [&] { run(&second, &first); });
 }
 
-// Figure 6: the address of x travels through another heap block, which is recycled too.
+// Figure 6: the address of x travels through another heap block, which is recycled too. The second
+// thread puts an address of its own into the recycled block: mc does not leave the old content
+// there (as the paper's malloc does), and what a block does not hold yet is no address.
 MC_TEST(Figure6) {
   struct Carrier {  // of another size class than Block
     Block* ptr;
@@ -159,12 +161,15 @@ MC_TEST(Figure6) {
       [] {
         Carrier* p2 = carriers.Get();
         if (p2 == nullptr) return;
+        Block* own = Allocate<Block>();
         Carrier* q = Allocate<Carrier>();
-        Block* x2 = p2->ptr;
+        q->ptr = own;
+        Block* x2 = p2->ptr;  // @fig6-pointer
         OtherBlock* y = Allocate<OtherBlock>();
         x2->foo = 2;  // @fig6-second
         std::free(y);
         std::free(q);
+        std::free(own);
       });
 }
 

@@ -328,6 +328,7 @@ Machine::Flow Machine::RunSpin(Thread& t, const Instruction& i) {
     ++t.pc;
     return Flow::kNext;
   }
+  for (sched::CellRange& range : t.spin_cells) range.reader = event_.index;
   t.pending.kind = OperationKind::kSpin;
   t.spin_woken = false;
   return Flow::kEndBlock;
