@@ -122,7 +122,7 @@ ThreadId LawCheck::NextInOtherOrder(const Trace& trace, const StateView& state) 
     Violation("T" + Text(next) + " cannot run when the two events are exchanged");
     return sched::kAbandon;
   }
-  ++compared_;
+  pair_compared_ = true;
   const Record u = RecordOf(trace, stop_), t = RecordOf(trace, stop_ + 1);
   std::string difference = Difference(first_t_, t);
   if (difference.empty()) difference = Difference(first_u_, u);
@@ -144,7 +144,8 @@ uint32_t LawCheck::NextChoice(const Trace& trace, uint32_t index, uint32_t arity
 
 void LawCheck::EndExecution(const Trace& trace) {
   if (trace.size() > longest_) longest_ = trace.size();
-  ++executions_;
+  ++(pair_compared_ ? executions_ : sleep_blocked_);
+  pair_compared_ = false;
   transitions_ += trace.size();
   new_transitions_ += trace.size();
 }

@@ -6,7 +6,8 @@
 // state. If t enabled or disabled u's next block, t's event must conflict with what u will do
 // first. A violation is reported by error(), with the schedule that shows it.
 //
-// An engine that passes may still be wrong elsewhere; one that fails is wrong.
+// An engine that passes may still be wrong elsewhere; one that fails is wrong. executions() counts
+// the pairs of independent events whose two orders were compared, blocked() all other executions.
 #ifndef MC_DPOR_LAW_CHECK_H_
 #define MC_DPOR_LAW_CHECK_H_
 
@@ -29,9 +30,6 @@ class LawCheck final : public Search {
   sched::ThreadId Next(const sched::Trace& trace, const sched::StateView& state) override;
   uint32_t NextChoice(const sched::Trace& trace, uint32_t index, uint32_t arity) override;
   void EndExecution(const sched::Trace& trace) override;
-
-  // Pairs of independent events whose two orders were compared.
-  uint64_t compared() const { return compared_; }
 
  private:
   enum class Phase : uint8_t { kFirstOrder, kOtherOrder };
@@ -63,7 +61,6 @@ class LawCheck final : public Search {
 
   uint64_t state_;
   uint64_t pairs_left_;
-  uint64_t compared_ = 0;
   std::function<uint64_t()> state_hash_;
   Phase phase_ = Phase::kFirstOrder;
   std::vector<Step> steps_;  // decisions of the first order
@@ -72,6 +69,7 @@ class LawCheck final : public Search {
   std::vector<Standing> before_;
   sched::ThreadId second_ = sched::kNoThread;
   bool other_order_due_ = false;
+  bool pair_compared_ = false;  // by the running execution
   Record first_t_, first_u_;
   uint64_t first_hash_ = 0;
 };

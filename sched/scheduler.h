@@ -256,7 +256,11 @@ class Scheduler final : public StateView {
   uint32_t slot_count() const { return static_cast<uint32_t>(threads_.size()); }
   // Makes slots for the given names, in this order, before the first execution (replay).
   void PrepareNames(const std::vector<std::string>& names);
+#ifdef MC_TEST_MUTANTS
   bool Mutated(EventModelMutation m) const { return options_.mutation == m; }
+#else
+  static constexpr bool Mutated(EventModelMutation) { return false; }
+#endif
   bool Refined(Refinement r) const { return (options_.disabled_refinements & r) == 0; }
   ExecutionResult& mutable_result() { return result_; }
 
