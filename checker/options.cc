@@ -248,6 +248,7 @@ std::vector<OptionEntry> MakeTable() {
       Flag("help", "show this", &Options::help),
       Flag("version", "show the version", &Options::version),
       Action("internal-attach", "FDS", "", SetAttach),
+      Flag("internal-saturate", "", &Options::saturate),
       Action("internal-law-check", "PAIRS", "",
              [](Options& options, const std::string& value) {
                const auto pairs = ParseNumber<uint64_t>(value);

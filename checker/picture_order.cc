@@ -132,6 +132,8 @@ std::string CellText(uint64_t cell) {
       return absl::StrCat("free list of size class ", object);
     case CellKind::kHandlerPhase:
       return "exit handlers";
+    case CellKind::kThreadHandle:
+      return absl::StrCat("handle of T", object);
     case CellKind::kSharedState:
       return absl::StrCat("shared library state ", object);
   }

@@ -187,6 +187,7 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
   engine_options.only = options_.pps;
   engine_options.time = time;
   engine_options.keep_going = options_.keep_going;
+  engine_options.cut_at_bugs = !options_.saturate;
   if (options_.executions) engine_options.executions = *options_.executions;
   if (result.iterative && options_.settings.strategy == "random") {
     engine_options.executions_per_job = kRandomExecutionsPerJob;

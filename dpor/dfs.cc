@@ -33,7 +33,7 @@ bool DepthFirstSearch::BeginExecution(const sched::Trace&, size_t* keep) {
 }
 
 ThreadId DepthFirstSearch::Next(const sched::Trace& trace, const sched::StateView& state) {
-  const uint32_t position = static_cast<uint32_t>(trace.size());
+  const uint32_t position = position_ = static_cast<uint32_t>(trace.size());
   if (cursor_ < decisions_.size()) {
     const Decision& d = decisions_[cursor_++];
     const ThreadId thread = d.is_thread ? options_[d.options + d.chosen] : sched::kNoThread;
@@ -56,8 +56,8 @@ ThreadId DepthFirstSearch::Next(const sched::Trace& trace, const sched::StateVie
   return options_[d.options];
 }
 
-uint32_t DepthFirstSearch::NextChoice(const sched::Trace& trace, uint32_t, uint32_t arity) {
-  const uint32_t position = static_cast<uint32_t>(trace.size());
+uint32_t DepthFirstSearch::NextChoice(const sched::Trace&, uint32_t, uint32_t arity) {
+  const uint32_t position = position_;
   if (cursor_ < decisions_.size()) {
     const Decision& d = decisions_[cursor_++];
     if (!d.is_thread && d.event == position && d.count == arity) return d.chosen;

@@ -33,6 +33,7 @@ class DepthFirstSearch final : public Search {
   std::vector<Decision> decisions_;
   std::vector<sched::ThreadId> options_;
   size_t cursor_ = 0;  // the next decision to repeat
+  uint32_t position_ = 0;  // of the running event, which may or may not be in the trace yet
   bool started_ = false;
 };
 

@@ -74,6 +74,7 @@ ThreadId LawCheck::PickRandom(const StateView& state, ThreadId except) {
 }
 
 ThreadId LawCheck::Next(const Trace& trace, const StateView& state) {
+  position_ = trace.size();
   return phase_ == Phase::kFirstOrder ? NextInFirstOrder(trace, state)
                                       : NextInOtherOrder(trace, state);
 }
@@ -131,8 +132,8 @@ ThreadId LawCheck::NextInOtherOrder(const Trace& trace, const StateView& state) 
   return sched::kAbandon;
 }
 
-uint32_t LawCheck::NextChoice(const Trace& trace, uint32_t index, uint32_t arity) {
-  const size_t at = trace.size() - 1;
+uint32_t LawCheck::NextChoice(const Trace&, uint32_t index, uint32_t arity) {
+  const size_t at = position_;
   if (phase_ == Phase::kFirstOrder) {
     const auto value = static_cast<uint32_t>(Random(arity));
     steps_[at].choices.push_back(value);

@@ -64,6 +64,7 @@ class LawCheck final : public Search {
   std::function<uint64_t()> state_hash_;
   Phase phase_ = Phase::kFirstOrder;
   std::vector<Step> steps_;  // decisions of the first order
+  size_t position_ = 0;      // of the running event
   size_t stop_ = 0;          // the pair begins after this many events
   size_t longest_ = 8;       // events of the longest execution seen
   std::vector<Standing> before_;

@@ -19,7 +19,7 @@ void ReplayStrategy::Diverge(size_t step, std::string why) {
 
 sched::ThreadId ReplayStrategy::Next(const sched::Trace& trace, const sched::StateView& state) {
   if (diverged_step_.has_value()) return sched::kAbandon;
-  const size_t step = trace.size();
+  const size_t step = step_ = trace.size();
   if (step >= steps_.size()) return free_run_.Pick(state);
   const sched::ThreadId thread = steps_[step].thread;
   if (thread < state.ThreadCount() && state.IsEnabled(thread)) return thread;
@@ -27,8 +27,8 @@ sched::ThreadId ReplayStrategy::Next(const sched::Trace& trace, const sched::Sta
   return sched::kAbandon;
 }
 
-uint32_t ReplayStrategy::NextChoice(const sched::Trace& trace, uint32_t index, uint32_t arity) {
-  const size_t step = trace.size();
+uint32_t ReplayStrategy::NextChoice(const sched::Trace&, uint32_t index, uint32_t arity) {
+  const size_t step = step_;
   if (step >= steps_.size() || index >= steps_[step].choices.size()) return 0;
   const uint32_t value = steps_[step].choices[index];
   if (value < arity) return value;

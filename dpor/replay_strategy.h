@@ -33,6 +33,7 @@ class ReplayStrategy final : public Search {
 
   std::vector<Step> steps_;
   FreeRun free_run_;
+  size_t step_ = 0;  // the running one
   bool done_ = false;
   std::optional<size_t> diverged_step_;
 };

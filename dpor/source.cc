@@ -173,7 +173,7 @@ void SourceSearch::Sync(const sched::Trace& trace) {
 }
 
 ThreadId SourceSearch::Next(const sched::Trace& trace, const sched::StateView& state) {
-  const size_t position = trace.size();
+  const size_t position = position_ = trace.size();
   block_choices_.clear();
   if (position <= branch_depth_ && runs() > 0) {
     const ThreadId thread = position < branch_depth_ ? path_.thread(position) : entry_.thread;
@@ -188,8 +188,8 @@ ThreadId SourceSearch::Next(const sched::Trace& trace, const sched::StateView& s
   return running_ = free_run_.Pick(state, [&](ThreadId t) { return !Asleep(node, t, none); });
 }
 
-uint32_t SourceSearch::NextChoice(const sched::Trace& trace, uint32_t index, uint32_t arity) {
-  const size_t position = trace.size();
+uint32_t SourceSearch::NextChoice(const sched::Trace&, uint32_t index, uint32_t arity) {
+  const size_t position = position_;
   uint32_t value = 0;
   if (position < branch_depth_ && runs() > 0) {
     const EventRecord& e = path_.record(position);

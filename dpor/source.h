@@ -78,6 +78,7 @@ class SourceSearch final : public Search {
   bool started_ = false;
   Backtrack entry_{};  // what the execution takes at node branch_depth_
   sched::ThreadId running_ = 0;
+  size_t position_ = 0;    // of the running event
   Choices block_choices_;  // made so far by `running_` in its block
   std::vector<uint32_t> scratch_;
 };

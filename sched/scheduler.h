@@ -297,6 +297,7 @@ class Scheduler final : public StateView {
   Thread* PickFromKeptPrefix();
   bool Enabled(const Thread& thread) const;
   bool AnyEnabled() const;
+  bool MayRunHandlers(const Thread& thread) const;
   void Schedule();
   void SwitchTo(Thread& next);
   [[noreturn]] void StopThread(StopReason reason, ThreadStatus status);
@@ -338,7 +339,6 @@ class Scheduler final : public StateView {
   bool recording_ = false;
   bool block_is_fresh_ = false;      // the running block has made no visible operation yet
   bool ending_ = false;
-  bool handlers_requested_ = false;
   bool handlers_started_ = false;
   bool main_returned_ = false;
   bool process_exited_ = false;

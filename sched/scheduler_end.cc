@@ -142,9 +142,35 @@ std::string Scheduler::DescribeWait(const Thread& t) const {
   return text;
 }
 
-// Called when `thread` blocks: is it the last link of a cycle of lock and join waits?
+namespace {
+
+// The program's part of the stack of a thread that does not run, by its frame pointers.
+void CaptureStackOf(const Thread& thread, std::vector<uint64_t>* stack) {
+  stack->assign(1, thread.pending.pc);
+#if defined(__x86_64__)
+  // What jump_fcontext saves: two control words, r12 to r15, rbx, rbp, and the return address.
+  uint64_t frame = static_cast<const uint64_t*>(thread.context)[6];
+  bool seen = false;  // the frame of the call
+  stack->clear();
+  while (stack->size() < 64 && frame >= thread.stack_low && frame + 16 <= thread.stack_high &&
+         frame % 8 == 0) {
+    const auto* words = reinterpret_cast<const uint64_t*>(frame);
+    seen |= words[1] == thread.pending.pc;
+    if (seen && words[1] != 0) stack->push_back(words[1]);
+    if (words[0] <= frame) break;
+    frame = words[0];
+  }
+  if (stack->empty()) stack->assign(1, thread.pending.pc);
+#endif
+}
+
+}  // namespace
+
+// Is `thread` part of a cycle of lock and join waits? Asked when it blocks, and at the end. The
+// report does not depend on which of them came last: it is about the one with the lowest id.
 void Scheduler::ReportLockCycle(const Thread& thread) {
-  std::string details;
+  const Thread* reported = &thread;
+  std::vector<const Thread*> cycle;
   const Thread* t = &thread;
   for (uint32_t steps = 0; steps <= thread_limit_; ++steps) {
     if (t->status != ThreadStatus::kRunnable) return;
@@ -156,17 +182,25 @@ void Scheduler::ReportLockCycle(const Thread& thread) {
       next = HolderOf(ObjectOf(t->pending.object));
     }
     if (next == nullptr || t->can_run == nullptr || t->can_run(*t)) return;
-    if (!details.empty()) details += "\n";
-    details += DescribeWait(*t);
-    if (next == &thread) {
-      deadlock_reported_ = true;
-      ReportBug(BugKind::kDeadlock,
-                steps == 0 ? "a thread waits for itself" : "a cycle of threads waits for each other",
-                thread.pending.pc, details);
-      return;
-    }
+    cycle.push_back(t);
+    if (t->id < reported->id) reported = t;
+    if (next == &thread) break;
     t = next;
   }
+  if (cycle.size() > thread_limit_) return;  // `thread` waits for a cycle
+  std::rotate(cycle.begin(), std::find(cycle.begin(), cycle.end(), reported), cycle.end());
+  std::string details;
+  for (const Thread* link : cycle) {
+    if (!details.empty()) details += "\n";
+    details += DescribeWait(*link);
+  }
+  deadlock_reported_ = true;
+  ReportBug(BugKind::kDeadlock,
+            cycle.size() == 1 ? "a thread waits for itself" : "a cycle of threads waits for each other",
+            reported->pending.pc, std::move(details));
+  BugReport& bug = result_.bugs.back();
+  bug.thread = reported->id;
+  if (reported != current_) CaptureStackOf(*reported, &bug.stack);
 }
 
 // Could a thread that a failure stopped have ended what the blocked threads wait for?
@@ -180,6 +214,13 @@ bool Scheduler::ExcusedByStoppedThread() const {
 
 void Scheduler::ReportBlockedThreads() {
   if (ExcusedByStoppedThread()) return;
+  for (uint32_t id = 0; id < thread_limit_ && !deadlock_reported_; ++id) {
+    const Thread& t = *threads_[id];
+    if (!t.exists || t.status != ThreadStatus::kRunnable) continue;
+    position_ = trace_.size() - 1;
+    ReportLockCycle(t);
+  }
+  if (deadlock_reported_) return;
   std::string details;
   const Thread* first = nullptr;
   const Thread* spinner = nullptr;

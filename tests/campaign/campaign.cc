@@ -171,18 +171,20 @@ std::string Difference(const std::set<std::string>& expected, const std::set<std
   return text;
 }
 
+// What was done; without what shrinking does.
 struct Counters {
   std::atomic<uint64_t> programs{0}, compared{0}, too_large{0}, failures{0};
   std::atomic<uint64_t> executions_dfs{0}, executions_odpor{0}, pairs{0}, states{0}, bugs{0};
 };
-Counters counters;
+Counters counters, counters_of_shrinking;
 
 const std::string kEvery = "--pp=all --no-shared-sites";
 
 // Calls report(seed, finding) for each program of the range that fails.
 using Report = std::function<void(uint64_t, const Finding&)>;
 
-void CheckConvergence(const Range& range, const std::string& name, const Report& report) {
+void CheckConvergence(const Range& range, const std::string& name, Counters& counters,
+                      const Report& report) {
   const std::string limit = " --executions=" + std::to_string(settings.executions);
   const std::string dfs = "--strategy=dfs " + kEvery + limit;
   struct Other {
@@ -192,7 +194,7 @@ void CheckConvergence(const Range& range, const std::string& name, const Report&
   const Other others[] = {{"--strategy=source " + kEvery, false, false},
                           {"--strategy=odpor " + kEvery, false, true},
                           {"--strategy=odpor --pp=all", false, true},
-                          {"--iterative", true, false}};
+                          {"--iterative --internal-saturate", true, false}};
   const Answers expected = Search(range, dfs, name);
   std::map<uint64_t, const Answer*> whole;
   for (const auto& [seed, answer] : expected) {
@@ -245,7 +247,8 @@ void CheckConvergence(const Range& range, const std::string& name, const Report&
   }
 }
 
-void CheckLaws(const Range& range, const std::string& name, const Report& report) {
+void CheckLaws(const Range& range, const std::string& name, Counters& counters,
+               const Report& report) {
   const std::string laws = " --fail-on-race=never --internal-law-check=" + std::to_string(settings.pairs);
   // Every other batch with blocks that end at synchronisation only.
   for (const std::string& points : {kEvery, std::string("--pp=sync")}) {
@@ -259,19 +262,23 @@ void CheckLaws(const Range& range, const std::string& name, const Report& report
   }
 }
 
-void Check(const Range& range, const std::string& name, const Report& report) {
+void Check(const Range& range, const std::string& name, Counters& counters, const Report& report) {
   if (settings.property == "laws") {
-    CheckLaws(range, name, report);
+    CheckLaws(range, name, counters, report);
   } else {
-    CheckConvergence(range, name, report);
+    CheckConvergence(range, name, counters, report);
   }
 }
 
 // The same failure with as few instructions as possible.
-Range Shrink(Range range, const Finding& finding, const std::string& name) {
+Range Shrink(Range range, Finding* finding, const std::string& name) {
   auto fails = [&](const Range& smaller) {
     bool same = false;
-    Check(smaller, name, [&](uint64_t, const Finding& f) { same |= f.what == finding.what; });
+    Check(smaller, name, counters_of_shrinking, [&](uint64_t, const Finding& found) {
+      if (same || found.what != finding->what) return;
+      same = true;
+      *finding = found;
+    });
     return same;
   };
   const int instructions = atoi(Output(settings.harness + " --instructions " +
@@ -290,11 +297,11 @@ Range Shrink(Range range, const Finding& finding, const std::string& name) {
 std::mutex output_mutex;
 std::atomic<bool> enough{false};
 
-void Show(const Range& batch, uint64_t seed, const Finding& finding, const std::string& name) {
+void Show(const Range& batch, uint64_t seed, Finding finding, const std::string& name) {
   Range range = batch;
   range.first = seed;
   range.count = 1;
-  if (settings.mutate.empty()) range = Shrink(range, finding, name + "-shrink");
+  if (settings.mutate.empty()) range = Shrink(range, &finding, name + "-shrink");
   const std::lock_guard<std::mutex> lock(output_mutex);
   std::cout << "FAILED profile " << range.profile << " seed " << seed << " mask " << range.mask
             << ": " << finding.what << "\n"
@@ -319,7 +326,7 @@ void Work(int worker, std::atomic<uint64_t>* next) {
     range.count = std::min(kBatch, settings.first + settings.count - range.first);
     std::set<uint64_t> shown;
     std::vector<std::pair<uint64_t, Finding>> findings;
-    Check(range, name, [&](uint64_t seed, const Finding& finding) {
+    Check(range, name, counters, [&](uint64_t seed, const Finding& finding) {
       if (shown.insert(seed).second) findings.emplace_back(seed, finding);
     });
     for (const auto& [seed, finding] : findings) {

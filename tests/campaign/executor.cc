@@ -15,7 +15,7 @@ struct alignas(64) Context {
   long last;
   long own;  // block of heap
   int holds[kObjects];
-  int next_child;
+  int child;     // the thread it creates with `create`, 0 if there is none or it has been created
   bool has_used[kMostThreads];  // joined or detached
   int depth;                    // inside a block
 };
@@ -32,7 +32,7 @@ bool Allowed(const Context& context, const Operation& operation) {
     case Needs::kReadHeld: return context.holds[operation.object] > 0;
     case Needs::kNotHeld: return context.holds[operation.object] == 0;
     case Needs::kBlock: return context.own != 0;
-    case Needs::kChild: return NextChild() != 0;
+    case Needs::kChild: return context.child != 0;
     case Needs::kKnown:
       // All threads of main exist before any runs, or nobody but main could know.
       return running->created_at_once && operation.object < running->thread_count &&
@@ -59,7 +59,7 @@ void Account(Context& context, const Operation& operation, bool success, long re
     case Takes::kHold: context.holds[operation.object] += success ? 1 : 0; break;
     case Takes::kRelease: context.holds[operation.object] -= success ? 1 : 0; break;
     case Takes::kBlock: context.own = result; break;
-    case Takes::kChild: context.next_child = running->thread_count; break;
+    case Takes::kChild: context.child = 0; break;
     case Takes::kThread: context.has_used[operation.object] = success; break;
   }
 }
@@ -83,6 +83,9 @@ void Execute(Context& context, int index, const Instruction& instruction) {
 void RunThread(int number) {
   Context& context = contexts[number];
   context.number = number;
+  for (int t = 1; t < running->thread_count; ++t) {
+    if (running->creator[t] == number && number != 0) context.child = t;
+  }
   self = &context;
   for (int k = 0; k < running->size[number]; ++k) {
     const Instruction& i = running->code[number][k];
@@ -116,12 +119,7 @@ int StartThread(int number) {
                         reinterpret_cast<void*>(static_cast<long>(number)));
 }
 
-int NextChild() {
-  for (int t = self->next_child; t < running->thread_count; ++t) {
-    if (t != 0 && running->creator[t] == self->number && self->number != 0) return t;
-  }
-  return 0;
-}
+int Child() { return self->child; }
 
 void RunProgram(const Program& program, uint64_t number) {
   running = &program;

@@ -25,10 +25,10 @@ namespace {
 
 constexpr int kMostPrograms = 512;
 
-Program programs[kMostPrograms];
+constinit Program programs[kMostPrograms] = {};
 char names[kMostPrograms][24];
 uint64_t first_seed = 0;
-Operation all_operations[kMostOperations];
+constinit Operation all_operations[kMostOperations] = {};
 int operation_count = 0;
 Coverage* coverage = nullptr;
 

@@ -59,7 +59,7 @@ bool Always();
 
 // Starts thread `number` of the program; 0 on success. Not instrumented.
 int StartThread(int number);
-int NextChild();  // of the calling thread
+int Child();  // that the calling thread is to create
 
 }  // namespace mc::campaign
 

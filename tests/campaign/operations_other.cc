@@ -14,7 +14,7 @@ namespace {
 // clang-format off: one operation a line
 #define BODY(name) long name([[maybe_unused]] long last, long)
 
-BODY(Create) { return StartThread(NextChild()); }
+BODY(Create) { return StartThread(Child()); }
 template <int thread> BODY(Join) { return pthread_join(threads[thread], nullptr); }
 template <int thread> BODY(TryJoin) { return pthread_tryjoin_np(threads[thread], nullptr); }
 template <int thread> BODY(Detach) { return pthread_detach(threads[thread]); }
