@@ -22,6 +22,9 @@ void Scheduler::Initialise(int (*body)(void*), void* argument) {
   trace_.events.reserve(1024);
   trace_.accesses.reserve(4096);
   AddWritableData(&snapshot_);
+  // The unwinder sets itself up when it is first used. Not in the middle of an execution.
+  std::vector<uint64_t> stack;
+  CaptureStack(&stack);
   heap_.Snapshot();
   // Blocks that exist already: their content is part of the snapshot.
   uintptr_t begin = 0, end = 0;

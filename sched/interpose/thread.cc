@@ -113,8 +113,8 @@ int TryJoinThread(pthread_t handle, void** result, const timespec* deadline, uin
   if (target == nullptr) return error;
   int outcome = 0;
   if (IsFinished(*target)) {
-    TouchHandle(*target, kReadWrite, pc);
     FinishJoin(*target, result, kValueRelevant | kTry, pc);
+    TouchHandle(*target, kReadWrite, pc);
   } else {
     g_scheduler.RecordCell(ExitCell(*target), kRead, kValueRelevant | kTry, pc);
     if (deadline != nullptr) RaiseClock(&g_scheduler.current().clock_ns, ClockAt(*deadline));

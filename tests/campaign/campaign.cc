@@ -36,6 +36,7 @@
 #include <vector>
 
 #include "tests/campaign/coverage.h"
+#include "tests/campaign/program.h"
 
 namespace mc::campaign {
 namespace {
@@ -160,13 +161,17 @@ struct Finding {
   std::vector<std::string> searches;  // those that show it
 };
 
-std::string Difference(const std::set<std::string>& expected, const std::set<std::string>& found) {
+std::string Difference(const std::set<std::string>& expected, const std::set<std::string>& found,
+                       bool bugs_only) {
   std::string text;
+  auto add = [&](const char* what, const std::string& line) {
+    if (!bugs_only || line.starts_with("bug ")) text += what + line + "\n";
+  };
   for (const auto& line : expected) {
-    if (!found.contains(line)) text += "    missing: " + line + "\n";
+    if (!found.contains(line)) add("    missing: ", line);
   }
   for (const auto& line : found) {
-    if (!expected.contains(line)) text += "    extra:   " + line + "\n";
+    if (!expected.contains(line)) add("    extra:   ", line);
   }
   return text;
 }
@@ -189,12 +194,16 @@ void CheckConvergence(const Range& range, const std::string& name, Counters& cou
   const std::string dfs = "--strategy=dfs " + kEvery + limit;
   struct Other {
     std::string search;
-    bool iterative, optimal;
+    bool iterative, optimal, bugs_only;
   };
-  const Other others[] = {{"--strategy=source " + kEvery, false, false},
-                          {"--strategy=odpor " + kEvery, false, true},
-                          {"--strategy=odpor --pp=all", false, true},
-                          {"--iterative --internal-saturate", true, false}};
+  // With --exit=immediate, an end of the process between two accesses that nobody shares makes a
+  // memory of its own, which nobody can see: there the searches that do not preempt at such accesses
+  // are compared by the bugs alone.
+  const bool bugs_only = range.profile == static_cast<int>(Profile::kExit);
+  const Other others[] = {{"--strategy=source " + kEvery, false, false, false},
+                          {"--strategy=odpor " + kEvery, false, true, false},
+                          {"--strategy=odpor --pp=all", false, true, bugs_only},
+                          {"--iterative --internal-saturate", true, false, bugs_only}};
   const Answers expected = Search(range, dfs, name);
   std::map<uint64_t, const Answer*> whole;
   for (const auto& [seed, answer] : expected) {
@@ -230,8 +239,10 @@ void CheckConvergence(const Range& range, const std::string& name, Counters& cou
         fail(have.error.substr(0, 24), have.error);
       } else if (other.iterative ? !have.saturated : !have.complete) {
         fail("not finished", "");
-      } else if (have.lines != want->lines) {
-        fail("differs", Difference(want->lines, have.lines));
+      } else if (const std::string difference =
+                     Difference(want->lines, have.lines, other.bugs_only);
+                 !difference.empty()) {
+        fail("differs", difference);
       }
       if (!other.optimal) {
         source_executions.try_emplace(seed, have.executions);

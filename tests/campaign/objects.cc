@@ -44,5 +44,6 @@ bool OnceIsRunning() { return (FirstWord(const_cast<int*>(&objects.o)) & 3) == 1
 bool FlagIsZero() { return FirstWord(&objects.h) == 0; }
 bool LatchIsNotOpen() { return FirstWord(&objects.k) != 0; }
 bool Always() { return true; }
+pthread_t HandleOf(int thread) { return threads[thread]; }
 
 }  // namespace mc::campaign

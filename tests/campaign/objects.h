@@ -34,6 +34,7 @@ extern Objects objects;
 
 inline constexpr int kMostThreads = 4;
 extern pthread_t threads[kMostThreads];
+pthread_t HandleOf(int thread);  // not instrumented
 extern bool finished[kMostThreads];  // behind mc's back, for the count only
 
 extern const timespec kDeadline;  // of every timed operation

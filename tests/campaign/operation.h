@@ -33,7 +33,8 @@ enum class Success : unsigned char { kAlways, kZero, kOne, kNegative };
 
 // An object that a thread may hold, by number.
 enum Object : unsigned char {
-  kNoObject, kMutexM, kMutexN, kRecursive, kErrorChecking, kSpin, kReaderWriter, kObjects,
+  kNoObject, kMutexM, kMutexN, kRecursive, kErrorChecking, kSpin, kReaderWriter, kDestroyedN,
+  kObjects,
 };
 
 struct Operation {

@@ -75,8 +75,8 @@ constexpr Operation kOperations[] = {
     {"r=timedwrlock w", TimedWriteLock, kZero, kNothing, kHold, kReaderWriter},
     {"rwunlock w", ReadWriteUnlock, kZero, kHeld, kRelease, kReaderWriter},
     {"own mutex", OwnMutex, kZero},
-    {"destroy n", DestroyN, kZero},
-    {"init n", InitialiseN, kZero},
+    {"destroy n", DestroyN, kZero, kNothing, kHold, kDestroyedN},
+    {"init n", InitialiseN, kZero, kHeld, kRelease, kDestroyedN},
 };
 
 }  // namespace

@@ -15,9 +15,9 @@ namespace {
 #define BODY(name) long name([[maybe_unused]] long last, long)
 
 BODY(Create) { return StartThread(Child()); }
-template <int thread> BODY(Join) { return pthread_join(threads[thread], nullptr); }
-template <int thread> BODY(TryJoin) { return pthread_tryjoin_np(threads[thread], nullptr); }
-template <int thread> BODY(Detach) { return pthread_detach(threads[thread]); }
+template <int thread> BODY(Join) { return pthread_join(HandleOf(thread), nullptr); }
+template <int thread> BODY(TryJoin) { return pthread_tryjoin_np(HandleOf(thread), nullptr); }
+template <int thread> BODY(Detach) { return pthread_detach(HandleOf(thread)); }
 BODY(ExitThread) { pthread_exit(nullptr); }
 BODY(Yield) { return sched_yield(); }
 BODY(Sleep) { return usleep(1000); }

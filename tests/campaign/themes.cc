@@ -24,7 +24,7 @@ constexpr const char* kMutex[] = {
     "r=trylock spin; ?0 unlock spin", "a=1, lock spin", "lock m, unlock m", "lock m, r=a; unlock m",
 };
 constexpr const char* kDestroy[] = {
-    "destroy n", "init n", "lock n; unlock n", "r=trylock n", "destroy n; init n",
+    "destroy n", "destroy n; init n", "lock n; unlock n", "r=trylock n", "destroy n; init n",
 };
 constexpr const char* kCondition[] = {
     "lock m; wait c; unlock m", "lock m; r=timedwait c; unlock m", "signal c", "broadcast c",
