@@ -144,7 +144,8 @@ void Scheduler::RecordObject(const volatile void* object, size_t size, uint8_t m
   a.begin = reinterpret_cast<uintptr_t>(object);
   a.pc = pc;
   a.size = static_cast<uint32_t>(size);
-  a.flags = kObjectBytes;
+  // Whether the object is there, or destroyed, decides what the operation does.
+  a.flags = mode == kRead ? kObjectBytes | kValueRelevant : kObjectBytes;
   a.mode = mode;
   Append(a);
 }

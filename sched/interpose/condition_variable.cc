@@ -143,7 +143,7 @@ int WakeConditionWaiters(ConditionVariableView& condition, bool all, uint64_t pc
 
 int DestroyCondition(ConditionVariableView& condition, uint64_t pc) {
   BeforeOperation(kPpLock, pc, OperationDetail::kConditionDestroy);
-  g_scheduler.RecordCell(ConditionCell(condition), kWrite, 0, pc);
+  g_scheduler.RecordCell(ConditionCell(condition), kReadWrite, kValueRelevant, pc);
   TouchObject(&condition, sizeof(pthread_cond_t), kWrite, pc);
   if (condition.mark == kDestroyedMark) {
     return Misuse(NameOfObject("condition variable", &condition) + " is destroyed twice", pc,

@@ -151,7 +151,7 @@ int UnlockMutex(MutexView& mutex, uint64_t pc) {
 
 int DestroyMutex(MutexView& mutex, uint64_t pc) {
   BeforeOperation(kPpLock, pc, OperationDetail::kMutexDestroy);
-  g_scheduler.RecordCell(MutexCell(mutex), kWrite, 0, pc);
+  g_scheduler.RecordCell(MutexCell(mutex), kReadWrite, kValueRelevant, pc);
   TouchObject(&mutex, sizeof(pthread_mutex_t), kWrite, pc);
   if (mutex.destroyed()) {
     return Misuse(NameOfObject("mutex", &mutex) + " is destroyed twice", pc, EINVAL);

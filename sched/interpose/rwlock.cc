@@ -203,8 +203,8 @@ int Unlock(ReadWriteLockView& lock, uint64_t pc) {
 
 int Destroy(ReadWriteLockView& lock, uint64_t pc) {
   BeforeOperation(kPpLock, pc, OperationDetail::kReadWriteDestroy);
-  g_scheduler.RecordCell(WriterCell(lock), kWrite, 0, pc);
-  g_scheduler.RecordCell(ReadersCell(lock), kWrite, 0, pc);
+  g_scheduler.RecordCell(WriterCell(lock), kReadWrite, kValueRelevant, pc);
+  g_scheduler.RecordCell(ReadersCell(lock), kReadWrite, kValueRelevant, pc);
   Touch(lock, kWrite, pc);
   if (lock.mark == kDestroyedMark) {
     return Misuse(NameOfObject("reader-writer lock", &lock) + " is destroyed twice", pc, EINVAL);

@@ -138,7 +138,7 @@ int Initialise(SemaphoreView& semaphore, int shared, unsigned value, uint64_t pc
 
 int Destroy(SemaphoreView& semaphore, uint64_t pc) {
   BeforeOperation(kPpLock, pc, OperationDetail::kSemaphoreDestroy);
-  g_scheduler.RecordCell(SemaphoreCell(semaphore), kWrite, 0, pc);
+  g_scheduler.RecordCell(SemaphoreCell(semaphore), kReadWrite, kValueRelevant, pc);
   Touch(semaphore, kWrite, pc);
   if (semaphore.mark == kDestroyedMark) {
     Misuse(NameOfObject("semaphore", &semaphore) + " is destroyed twice", pc, EINVAL);

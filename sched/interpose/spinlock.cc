@@ -98,7 +98,7 @@ int Initialise(SpinLockView& lock, uint64_t pc) {
 
 int Destroy(SpinLockView& lock, uint64_t pc) {
   BeforeOperation(kPpLock, pc, OperationDetail::kSpinDestroy);
-  g_scheduler.RecordCell(LockCell(lock), kWrite, 0, pc);
+  g_scheduler.RecordCell(LockCell(lock), kReadWrite, kValueRelevant, pc);
   TouchObject(&lock, sizeof lock, kWrite, pc);
   if (lock.destroyed()) {
     return Misuse(NameOfObject("spin lock", &lock) + " is destroyed twice", pc, EINVAL);

@@ -197,9 +197,10 @@ void CheckConvergence(const Range& range, const std::string& name, Counters& cou
     bool iterative, optimal, bugs_only;
   };
   // With --exit=immediate, an end of the process between two accesses that nobody shares makes a
-  // memory of its own, which nobody can see: there the searches that do not preempt at such accesses
-  // are compared by the bugs alone.
-  const bool bugs_only = range.profile == static_cast<int>(Profile::kExit);
+  // memory of its own, which nobody can see; with --heap=recycle, so do the addresses of blocks.
+  // There the searches that preempt only where threads communicate are compared by the bugs alone.
+  const bool bugs_only = range.profile == static_cast<int>(Profile::kExit) ||
+                         range.profile == static_cast<int>(Profile::kHeap);
   const Other others[] = {{"--strategy=source " + kEvery, false, false, false},
                           {"--strategy=odpor " + kEvery, false, true, false},
                           {"--strategy=odpor --pp=all", false, true, bugs_only},
