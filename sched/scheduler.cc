@@ -311,7 +311,19 @@ std::string Hex(uint64_t value) {
 
 std::string CodeAddress(uint64_t pc) { return "{pc:" + Hex(pc) + "}"; }
 
+void Scheduler::RecordFailedAccess(uintptr_t address, size_t size, uint64_t pc) {
+  MicroAccess access;
+  access.begin = address;
+  access.pc = pc;
+  access.size = static_cast<uint32_t>(size);
+  // It was looked at, no more: detectors leave blocking tests alone.
+  access.flags = kValueRelevant | kAtomic | kBlockingTest;
+  access.mode = kRead;
+  Record(access);
+}
+
 void Scheduler::ReportPoisonedAccess(uintptr_t address, size_t size, uint16_t, uint64_t pc) {
+  RecordFailedAccess(address, size, pc);
   const uint64_t bad = ProgramHeap::FirstBadAddress(address, size);
   const AddressDescription what = heap_.Describe(bad);
   std::string access = "an access to " + std::to_string(size) + " bytes at " + Hex(address);

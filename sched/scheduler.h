@@ -240,6 +240,9 @@ class Scheduler final : public StateView {
   // Reports a bug and stops the calling thread for good; the others run on.
   [[noreturn]] void FailThread(BugKind kind, std::string message, uint64_t pc,
                                std::string details = {});
+  // An access to heap memory, or a free of it, that fails because of what the memory is: that it
+  // was freed, and by whom, is something the failing block depends on.
+  void RecordFailedAccess(uintptr_t address, size_t size, uint64_t pc);
   [[noreturn]] void FailAssumption(uint64_t pc);
   // The harness does something mc cannot check at all (fork, ...): no verdict, an error.
   [[noreturn]] void HarnessError(std::string message);
@@ -286,6 +289,7 @@ class Scheduler final : public StateView {
   void ReportPoisonedAccess(uintptr_t address, size_t size, uint16_t flags, uint64_t pc);
   void RecordBlockingTest(const Operation& operation);
   void ReportLockCycle(const Thread& thread);
+  bool CloseCycle(std::vector<const Thread*>* path) const;
 
   // -- scheduler_run.cc: the life of one execution
   Thread& MakeThread(ThreadId creator, uint32_t ordinal);

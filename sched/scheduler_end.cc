@@ -67,13 +67,19 @@ void Scheduler::DropBugsAfterFailedAssumption() {
 
 // ------------------------------------------------------------------------------------ deadlock
 
+namespace {
+
+bool Holds(const Thread& thread, uintptr_t object) {
+  return std::any_of(thread.held.begin(), thread.held.end(),
+                     [object](const Thread::HeldMutex& held) { return held.object == object; });
+}
+
+}  // namespace
+
 const Thread* Scheduler::HolderOf(uintptr_t object) const {
   for (uint32_t id = 0; id < thread_limit_; ++id) {
     const Thread& t = *threads_[id];
-    if (!t.exists) continue;
-    for (const Thread::HeldMutex& held : t.held) {
-      if (held.object == object) return &t;
-    }
+    if (t.exists && Holds(t, object)) return &t;
   }
   return nullptr;
 }
@@ -166,29 +172,36 @@ void CaptureStackOf(const Thread& thread, std::vector<uint64_t>* stack) {
 
 }  // namespace
 
+// Extends `path`, a chain of threads each of which waits for the next, until it comes back to its
+// beginning. A lock that several readers hold is waited for as long as one of them does.
+bool Scheduler::CloseCycle(std::vector<const Thread*>* path) const {
+  const Thread& t = *path->back();
+  if (t.status != ThreadStatus::kRunnable || t.can_run == nullptr || t.can_run(t)) return false;
+  const bool joins = t.pending.kind == OperationKind::kJoin;
+  if (!joins && !WaitsForHolder(t.pending)) return false;
+  for (uint32_t id = 0; id < thread_limit_; ++id) {
+    const Thread& next = *threads_[id];
+    const uint64_t object = ObjectOf(t.pending.object);
+    if (!next.exists || !(joins ? id == object : Holds(next, object))) continue;
+    if (&next == path->front()) return true;
+    if (std::find(path->begin(), path->end(), &next) != path->end()) continue;
+    path->push_back(&next);
+    if (CloseCycle(path)) return true;
+    path->pop_back();
+  }
+  return false;
+}
+
 // Is `thread` part of a cycle of lock and join waits? Asked when it blocks, and at the end. The
 // report does not depend on which of them came last: it is about the one with the lowest id.
 void Scheduler::ReportLockCycle(const Thread& thread) {
-  const Thread* reported = &thread;
-  std::vector<const Thread*> cycle;
-  const Thread* t = &thread;
-  for (uint32_t steps = 0; steps <= thread_limit_; ++steps) {
-    if (t->status != ThreadStatus::kRunnable) return;
-    const Thread* next = nullptr;
-    if (t->pending.kind == OperationKind::kJoin) {
-      const auto id = static_cast<ThreadId>(ObjectOf(t->pending.object));
-      if (id < thread_limit_ && threads_[id]->exists) next = threads_[id];
-    } else if (WaitsForHolder(t->pending)) {
-      next = HolderOf(ObjectOf(t->pending.object));
-    }
-    if (next == nullptr || t->can_run == nullptr || t->can_run(*t)) return;
-    cycle.push_back(t);
-    if (t->id < reported->id) reported = t;
-    if (next == &thread) break;
-    t = next;
-  }
-  if (cycle.size() > thread_limit_) return;  // `thread` waits for a cycle
-  std::rotate(cycle.begin(), std::find(cycle.begin(), cycle.end(), reported), cycle.end());
+  std::vector<const Thread*> cycle = {&thread};
+  if (!CloseCycle(&cycle)) return;
+  std::rotate(cycle.begin(),
+              std::min_element(cycle.begin(), cycle.end(),
+                               [](const Thread* a, const Thread* b) { return a->id < b->id; }),
+              cycle.end());
+  const Thread& reported = *cycle.front();
   std::string details;
   for (const Thread* link : cycle) {
     if (!details.empty()) details += "\n";
@@ -196,11 +209,12 @@ void Scheduler::ReportLockCycle(const Thread& thread) {
   }
   deadlock_reported_ = true;
   ReportBug(BugKind::kDeadlock,
-            cycle.size() == 1 ? "a thread waits for itself" : "a cycle of threads waits for each other",
-            reported->pending.pc, std::move(details));
+            cycle.size() == 1 ? "a thread waits for itself"
+                              : "a cycle of threads waits for each other",
+            reported.pending.pc, std::move(details));
   BugReport& bug = result_.bugs.back();
-  bug.thread = reported->id;
-  if (reported != current_) CaptureStackOf(*reported, &bug.stack);
+  bug.thread = reported.id;
+  if (&reported != current_) CaptureStackOf(reported, &bug.stack);
 }
 
 // Could a thread that a failure stopped have ended what the blocked threads wait for?

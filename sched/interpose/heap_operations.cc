@@ -66,6 +66,7 @@ void FreeRecorded(void* pointer, AllocationKind kind, uint64_t pc) {
   const FreeStatus status = heap.CheckFree(pointer, kind);
   if (status == FreeStatus::kDoubleFree || status == FreeStatus::kInvalidFree) {
     const HeapBlock* block = ProgramHeap::Contains(address) ? heap.Lookup(address) : nullptr;
+    g_scheduler.RecordFailedAccess(address, 1, pc);
     const std::string details = block == nullptr ? std::string() : DescribeBlock(*block);
     if (status == FreeStatus::kDoubleFree) {
       g_scheduler.FailThread(BugKind::kDoubleFree,
