@@ -137,7 +137,9 @@ bool RangesInclude(std::span<const Range> whole, std::span<const Range> part) {
     while (at < p.end()) {
       while (i < whole.size() && whole[i].end() <= at) ++i;
       if (i == whole.size() || whole[i].begin > at) return false;
-      if ((whole[i].modes & p.modes) != p.modes) return false;
+      if ((whole[i].modes & p.modes) != p.modes && (whole[i].modes & sched::kWrite) == 0) {
+        return false;
+      }
       at = whole[i].end();
     }
   }

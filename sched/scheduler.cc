@@ -85,10 +85,6 @@ void Scheduler::EndBlock(const Operation& next, EnabledTest can_run) {
   t.preemption_due = false;
   if (t.yielded) MarkEvent(kVoluntary);
   FinishEvent();
-  if (next.kind == OperationKind::kLock || next.kind == OperationKind::kWriteLock ||
-      next.kind == OperationKind::kReadLock || next.kind == OperationKind::kJoin) {
-    if (!can_run(t)) ReportLockCycle(t);
-  }
   Schedule();
 }
 

@@ -288,8 +288,6 @@ class Scheduler final : public StateView {
   void PreemptBeforeAccess();
   void ReportPoisonedAccess(uintptr_t address, size_t size, uint16_t flags, uint64_t pc);
   void RecordBlockingTest(const Operation& operation);
-  void ReportLockCycle(const Thread& thread);
-  bool CloseCycle(std::vector<const Thread*>* path) const;
 
   // -- scheduler_run.cc: the life of one execution
   Thread& MakeThread(ThreadId creator, uint32_t ordinal);
@@ -319,6 +317,9 @@ class Scheduler final : public StateView {
   void JudgeEnd();
   void DropBugsAfterFailedAssumption();
   bool ExcusedByStoppedThread() const;
+  void AddThreadsWaitedFor(const Thread& thread, std::vector<const Thread*>* out) const;
+  void ReportLockCycles();
+  void ReportLockCycle(const std::vector<const Thread*>& cycle);
   void ReportBlockedThreads();
   void ReportLeaks();
   std::string DescribeWait(const Thread& thread) const;

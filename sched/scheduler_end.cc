@@ -32,6 +32,7 @@ void Scheduler::FillEnds() {
 }
 
 void Scheduler::JudgeEnd() {
+  ReportLockCycles();
   if (trace_.outcome == ExecutionOutcome::kBlocked) return;
   if (process_exited_) trace_.outcome = ExecutionOutcome::kExited;
   if (any_assumption_failed_) {
@@ -172,49 +173,66 @@ void CaptureStackOf(const Thread& thread, std::vector<uint64_t>* stack) {
 
 }  // namespace
 
-// Extends `path`, a chain of threads each of which waits for the next, until it comes back to its
-// beginning. A lock that several readers hold is waited for as long as one of them does.
-bool Scheduler::CloseCycle(std::vector<const Thread*>* path) const {
-  const Thread& t = *path->back();
-  if (t.status != ThreadStatus::kRunnable || t.can_run == nullptr || t.can_run(t)) return false;
-  const bool joins = t.pending.kind == OperationKind::kJoin;
-  if (!joins && !WaitsForHolder(t.pending)) return false;
-  for (uint32_t id = 0; id < thread_limit_; ++id) {
-    const Thread& next = *threads_[id];
-    const uint64_t object = ObjectOf(t.pending.object);
-    if (!next.exists || !(joins ? id == object : Holds(next, object))) continue;
-    if (&next == path->front()) return true;
-    if (std::find(path->begin(), path->end(), &next) != path->end()) continue;
-    path->push_back(&next);
-    if (CloseCycle(path)) return true;
-    path->pop_back();
+// The threads that `thread` waits for, all of which have to do something before it can go on. A lock
+// that several readers hold is waited for as long as one of them does.
+void Scheduler::AddThreadsWaitedFor(const Thread& thread, std::vector<const Thread*>* out) const {
+  if (!thread.exists || thread.status != ThreadStatus::kRunnable || thread.can_run == nullptr ||
+      thread.can_run(thread)) {
+    return;
   }
-  return false;
+  const bool joins = thread.pending.kind == OperationKind::kJoin;
+  if (!joins && !WaitsForHolder(thread.pending)) return;
+  const uint64_t object = ObjectOf(thread.pending.object);
+  for (uint32_t id = 0; id < thread_limit_; ++id) {
+    const Thread& other = *threads_[id];
+    if (!other.exists || !(joins ? id == object : Holds(other, object))) continue;
+    if (std::find(out->begin(), out->end(), &other) == out->end()) out->push_back(&other);
+  }
 }
 
-// Is `thread` part of a cycle of lock and join waits? Asked when it blocks, and at the end. The
-// report does not depend on which of them came last: it is about the one with the lowest id.
-void Scheduler::ReportLockCycle(const Thread& thread) {
-  std::vector<const Thread*> cycle = {&thread};
-  if (!CloseCycle(&cycle)) return;
-  std::rotate(cycle.begin(),
-              std::min_element(cycle.begin(), cycle.end(),
-                               [](const Thread* a, const Thread* b) { return a->id < b->id; }),
-              cycle.end());
-  const Thread& reported = *cycle.front();
+// Reports threads that wait for each other, or for themselves, through locks and joins. Once they
+// do they always will, whatever the others go on to do; so this is asked at the end, when the answer
+// does not depend on who came last. One report for all that wait for each other.
+void Scheduler::ReportLockCycles() {
+  std::vector<std::vector<const Thread*>> waits(thread_limit_);  // for whom, directly or through others
+  bool any = false;
+  for (uint32_t id = 0; id < thread_limit_; ++id) {
+    AddThreadsWaitedFor(*threads_[id], &waits[id]);
+    any = any || !waits[id].empty();
+  }
+  if (!any) return;
+  for (auto& reached : waits) {
+    for (size_t k = 0; k < reached.size(); ++k) AddThreadsWaitedFor(*reached[k], &reached);
+  }
+  const auto reaches = [&](uint32_t from, uint32_t to) {
+    return std::find(waits[from].begin(), waits[from].end(), threads_[to]) != waits[from].end();
+  };
+  for (uint32_t id = 0; id < thread_limit_; ++id) {
+    std::vector<const Thread*> cycle;
+    for (uint32_t other = 0; other < thread_limit_; ++other) {
+      if (reaches(id, other) && reaches(other, id)) cycle.push_back(threads_[other]);
+    }
+    // Reported for the first of them.
+    if (!cycle.empty() && cycle.front()->id == id) ReportLockCycle(cycle);
+  }
+}
+
+void Scheduler::ReportLockCycle(const std::vector<const Thread*>& cycle) {
+  const Thread& first = *cycle.front();
   std::string details;
   for (const Thread* link : cycle) {
     if (!details.empty()) details += "\n";
     details += DescribeWait(*link);
   }
   deadlock_reported_ = true;
+  position_ = trace_.size() - 1;
   ReportBug(BugKind::kDeadlock,
             cycle.size() == 1 ? "a thread waits for itself"
                               : "a cycle of threads waits for each other",
-            reported.pending.pc, std::move(details));
+            first.pending.pc, std::move(details));
   BugReport& bug = result_.bugs.back();
-  bug.thread = reported.id;
-  if (&reported != current_) CaptureStackOf(reported, &bug.stack);
+  bug.thread = first.id;
+  CaptureStackOf(first, &bug.stack);
 }
 
 // Could a thread that a failure stopped have ended what the blocked threads wait for?
@@ -228,13 +246,6 @@ bool Scheduler::ExcusedByStoppedThread() const {
 
 void Scheduler::ReportBlockedThreads() {
   if (ExcusedByStoppedThread()) return;
-  for (uint32_t id = 0; id < thread_limit_ && !deadlock_reported_; ++id) {
-    const Thread& t = *threads_[id];
-    if (!t.exists || t.status != ThreadStatus::kRunnable) continue;
-    position_ = trace_.size() - 1;
-    ReportLockCycle(t);
-  }
-  if (deadlock_reported_) return;
   std::string details;
   const Thread* first = nullptr;
   const Thread* spinner = nullptr;
