@@ -4,7 +4,7 @@
 // strategy runs thread t, then u. If the two events do not conflict, it runs u first, then t, from
 // the same state: both must be possible, with the same accesses and choices, and end in the same
 // state. If t enabled or disabled u's next block, t's event must conflict with what u will do
-// first. A violation is reported by error(), with the schedule that shows it.
+// first; and if it enabled it, with the block itself. A violation is reported by error(), with the schedule that shows it.
 //
 // An engine that passes may still be wrong elsewhere; one that fails is wrong. executions() counts
 // the pairs of independent events whose two orders were compared, blocked() all other executions.
@@ -41,8 +41,9 @@ class LawCheck final : public Search {
     std::vector<sched::MicroAccess> accesses;
     std::vector<sched::Choice> choices;
   };
-  struct Standing {  // of a thread before t's event
+  struct Standing {  // of a thread before or after t's event
     bool enabled;
+    bool stopped;  // for good
     sched::Operation pending;
   };
 
@@ -55,7 +56,9 @@ class LawCheck final : public Search {
   sched::ThreadId PickRandom(const sched::StateView& state, sched::ThreadId except);
   sched::ThreadId NextInFirstOrder(const sched::Trace& trace, const sched::StateView& state);
   sched::ThreadId NextInOtherOrder(const sched::Trace& trace, const sched::StateView& state);
-  void CheckEnabling(const Record& event, const sched::StateView& state);
+  static std::vector<Standing> StandingIn(const sched::StateView& state);
+  bool PickEnabledBy(const Record& event, const std::vector<Standing>& after);
+  void CheckEnabling(const Record& event, const std::vector<Standing>& after);
   void Violation(const std::string& what);
   uint64_t Random(uint64_t bound);
 
@@ -68,6 +71,8 @@ class LawCheck final : public Search {
   size_t stop_ = 0;          // the pair begins after this many events
   size_t longest_ = 8;       // events of the longest execution seen
   std::vector<Standing> before_;
+  bool enabling_due_ = false;  // t has run, and what it enabled has not been looked at
+  bool second_is_enabled_by_first_ = false;
   sched::ThreadId second_ = sched::kNoThread;
   bool other_order_due_ = false;
   bool pair_compared_ = false;  // by the running execution
