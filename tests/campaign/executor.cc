@@ -48,6 +48,7 @@ bool Succeeded(const Operation& operation, long result) {
     case Success::kZero: return result == 0;
     case Success::kOne: return result == 1;
     case Success::kNegative: return result >= 0;
+    case Success::kLastZero: return true;
   }
   return false;
 }
@@ -72,7 +73,13 @@ void Execute(Context& context, int index, const Instruction& instruction) {
   }
   // Some do not return.
   if (operation.success == Success::kAlways) Cover(running_number, number, Variant::kSuccess);
+  if (operation.success == Success::kLastZero && context.last != 0) {
+    Cover(running_number, number, Variant::kFailure);
+  }
+  const bool waits = operation.blocks == &Always;
+  waiting += waits ? 1 : 0;
   const long result = operation.body(context.last, context.own);
+  waiting -= waits ? 1 : 0;
   const bool success = Succeeded(operation, result);
   Cover(running_number, number, success ? Variant::kSuccess : Variant::kFailure);
   if (success && context.depth > 0) Cover(running_number, number, Variant::kInside);

@@ -25,6 +25,7 @@ constinit Objects objects = {
 };
 pthread_t threads[kMostThreads];
 bool finished[kMostThreads];
+int waiting = 0;
 const timespec kDeadline = {4000000000, 0};
 
 bool MutexMIsTaken() { return FirstWord(&objects.m) != 0; }
@@ -43,6 +44,7 @@ bool BarrierIsNotFull() {
 bool OnceIsRunning() { return (FirstWord(const_cast<int*>(&objects.o)) & 3) == 1; }
 bool FlagIsZero() { return FirstWord(&objects.h) == 0; }
 bool LatchIsNotOpen() { return FirstWord(&objects.k) != 0; }
+bool SomebodyWaits() { return waiting > 0; }
 bool Always() { return true; }
 pthread_t HandleOf(int thread) { return threads[thread]; }
 

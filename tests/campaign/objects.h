@@ -37,6 +37,8 @@ extern pthread_t threads[kMostThreads];
 pthread_t HandleOf(int thread);  // not instrumented
 extern bool finished[kMostThreads];  // behind mc's back, for the count only
 
+extern int waiting;                  // how many wait at condition variables; likewise
+
 extern const timespec kDeadline;  // of every timed operation
 
 // The reasons for an operation to block, looked at behind mc's back.
@@ -56,7 +58,8 @@ template <int thread>
 bool IsNotFinished() {
   return !finished[thread];
 }
-bool Always();
+bool SomebodyWaits();
+bool Always();  // of the waits at condition variables
 
 // Starts thread `number` of the program; 0 on success. Not instrumented.
 int StartThread(int number);

@@ -29,7 +29,8 @@ enum class Needs : unsigned char {
 enum class Takes : unsigned char { kNothing, kHold, kRelease, kReadHold, kBlock, kChild, kThread };
 
 // How a result tells success from failure, for the count of what was covered.
-enum class Success : unsigned char { kAlways, kZero, kOne, kNegative };
+// kLastZero: succeeds if the result before is zero, and does not return otherwise.
+enum class Success : unsigned char { kAlways, kZero, kOne, kNegative, kLastZero };
 
 // An object that a thread may hold, by number.
 enum Object : unsigned char {
@@ -44,7 +45,8 @@ struct Operation {
   Needs needs = Needs::kNothing;
   Takes takes = Takes::kNothing;
   unsigned char object = kNoObject;
-  // Cannot proceed at this moment (read behind mc's back, for the count only); null: never blocks.
+  // Cannot proceed at this moment; of a signal: somebody waits for it. Read behind mc's back, for
+  // the count only; null: never.
   bool (*blocks)() = nullptr;
 };
 

@@ -18,8 +18,8 @@ constexpr const char* kMutex[] = {
     "r=trylock m; ?0 unlock m", "r=trylock m", "r=timedlock m", "r=timedlock m; ?0 unlock m",
     "x=1, lock m", "a=1, lock m, r=b", "lock m; lock n; unlock n; unlock m",
     "lock n; lock m; unlock m; unlock n", "lock n; r=trylock m; ?0 unlock m; unlock n",
-    "lock q; lock q; unlock q; unlock q", "lock q", "unlock q", "r=trylock q", "lock q; r=trylock q",
-    "lock e", "unlock e", "lock e; lock e", "r=trylock e", "own mutex", "r=trylock n",
+    "lock q; lock q; unlock q; unlock q", "lock q", "unlock q", "r=trylock q", "r=trylock q; ?0 unlock q", "lock q; r=trylock q",
+    "lock e", "unlock e", "lock e; lock e", "lock e; unlock e", "r=trylock e", "own mutex", "r=trylock n",
     "lock spin; x++; unlock spin", "lock spin", "unlock spin", "r=trylock spin",
     "r=trylock spin; ?0 unlock spin", "a=1, lock spin", "lock m, unlock m", "lock m, r=a; unlock m",
 };
@@ -31,7 +31,7 @@ constexpr const char* kCondition[] = {
     "lock m; r=x; ?0 wait c; unlock m", "lock m; x=1; signal c; unlock m",
     "lock m; r=timedwait c; ?1 x=1", "lock m; x=1; broadcast c; unlock m", "signal c, signal c",
     "lock m, wait c", "lock m, r=timedwait c; unlock m", "a=1; signal c", "lock m; signal c; unlock m",
-    "lock q; wait d; unlock q", "lock q; lock q; wait d", "lock q; r=timedwait d", "signal d",
+    "lock q; wait d; unlock q", "lock q; lock q; wait d", "lock q; r=timedwait d", "lock q; r=timedwait d; unlock q", "signal d", "signal d",
     "r=a; ?0 broadcast c", "lock m; wait c; r=x; unlock m", "lock m; r=timedwait c; unlock m; r=a",
 };
 constexpr const char* kSemaphore[] = {
@@ -61,7 +61,7 @@ constexpr const char* kOnce[] = {
     "once o", "callonce f", "static", "once o; r=b", "a=1; once o", "!once o", "!static", "r=b",
 };
 constexpr const char* kThreads[] = {
-    "join 1", "join 2", "join 3", "x=1, join 1", "join 1; r=x", "a=1, join 2", "r=tryjoin 1",
+    "join 1", "join 2", "join 3", "join 3", "x=1, join 1", "join 1; r=x", "a=1, join 2", "r=tryjoin 1",
     "r=tryjoin 2", "detach 1", "detach 2", "pthread_exit", "yield", "sleep", "r=clock",
     "r=a; ?0 pthread_exit", "create", "create; r=a", "create, r=a", "a=1; create", "a=1", "r=a",
 };
