@@ -14,6 +14,39 @@ class Generator {
   Generator(Profile profile, uint64_t seed)
       : profile_(profile), random_(seed * kProfiles + static_cast<uint64_t>(profile)) {}
 
+  // Threads separated by |, in the notation of themes.h. In front may stand: `each` or `block`, for
+  // how main joins them (else it does not), `apart` (main creates them one by one), `nested` (the
+  // first thread creates the last).
+  Program FromText(std::string_view text) {
+    for (bool more = true; more;) {
+      const std::string_view word = text.substr(0, text.find(' '));
+      if (word == "each") {
+        program_.join = Program::kEach;
+      } else if (word == "block") {
+        program_.join = Program::kInOneBlock;
+      } else if (word == "apart") {
+        program_.created_at_once = false;
+      } else if (word == "nested") {
+        nested_ = true;
+      } else {
+        more = false;
+      }
+      if (more) text.remove_prefix(word.size() + 1);
+    }
+    while (true) {
+      const size_t end = text.find('|');
+      std::string_view piece = text.substr(0, end);
+      while (piece.starts_with(' ')) piece.remove_prefix(1);
+      while (piece.ends_with(' ')) piece.remove_suffix(1);
+      if (program_.thread_count == kMostThreads) __builtin_trap();
+      AddText(program_.thread_count++, piece);
+      if (end == std::string_view::npos) break;
+      text.remove_prefix(end + 1);
+    }
+    if (nested_) program_.creator[program_.thread_count - 1] = 1;
+    return program_;
+  }
+
   Program Run() {
     ChooseThemes();
     program_.thread_count = 2 + static_cast<int>(Below(7) / 3);  // 2, 3, or now and then 4
@@ -66,6 +99,10 @@ class Generator {
     for (char c : piece) operations += c == ';' || c == ',' ? 1 : 0;
     // The first piece of a thread may be longer than the others leave room for.
     if (program_.size[thread] > 0 && program_.size[thread] + operations > most) return;
+    AddText(thread, piece);
+  }
+
+  void AddText(int thread, std::string_view piece) {
     bool joined = false;
     for (size_t begin = 0; begin < piece.size();) {
       size_t end = piece.find_first_of(";,", begin);
@@ -117,6 +154,7 @@ class Generator {
   std::mt19937_64 random_;
   std::vector<const Theme*> chosen_;
   Program program_;
+  bool nested_ = false;
 };
 
 }  // namespace
@@ -133,6 +171,8 @@ Program Generate(Profile profile, uint64_t seed, uint64_t mask) {
   if ((mask >> 62 & 1) != 0) --program.thread_count;
   return program;
 }
+
+Program FromText(const char* text) { return Generator(Profile::kAny, 0).FromText(text); }
 
 int InstructionCount(const Program& program) {
   int count = 0;

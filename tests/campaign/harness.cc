@@ -1,6 +1,7 @@
 // random_program: the harness of the campaign. It registers one test for each of a range of seeds.
 //
 //   mc [options] random_program -- PROFILE FIRST COUNT [MASK]      tests s<FIRST>, s<FIRST+1>, ...
+//   mc [options] random_program -- text PROGRAM                     one test: this program
 //   random_program --print PROFILE SEED [MASK]                      the program, for people
 //   random_program --instructions PROFILE SEED                      how many instructions it has
 //   random_program --operations                                     names of all operations
@@ -80,6 +81,11 @@ __attribute__((constructor)) void Register(int argc, char** argv, char**) {
   if (argc < 2) return;
   if (argv[1][0] == '-') PrintAndLeave(argc, argv);
   if (const char* path = getenv("MC_CAMPAIGN_COVERAGE")) OpenCoverage(path);
+  if (strcmp(argv[1], "text") == 0 && argc == 3) {
+    programs[0] = FromText(argv[2]);
+    mc_register_test("text", kBodies[0]);
+    return;
+  }
   const auto profile = static_cast<Profile>(NumberAt(argc, argv, 1));
   first_seed = NumberAt(argc, argv, 2);
   uint64_t count = NumberAt(argc, argv, 3);

@@ -48,6 +48,8 @@ struct Program {
 // The program of this seed. `mask` removes instructions: bit k for the k-th, counted over all
 // threads; bit 63 joins no thread, bit 62 removes the last thread.
 Program Generate(Profile profile, uint64_t seed, uint64_t mask);
+// The program that `text` describes (see generator.cc); traps if it is malformed.
+Program FromText(const char* text);
 std::string TextOf(const Program& program);
 // Instructions before any was removed.
 int InstructionCount(const Program& program);

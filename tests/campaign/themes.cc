@@ -19,7 +19,7 @@ constexpr const char* kMutex[] = {
     "x=1, lock m", "a=1, lock m, r=b", "lock m; lock n; unlock n; unlock m",
     "lock n; lock m; unlock m; unlock n", "lock n; r=trylock m; ?0 unlock m; unlock n",
     "lock q; lock q; unlock q; unlock q", "lock q", "unlock q", "r=trylock q", "r=trylock q; ?0 unlock q", "lock q; r=trylock q",
-    "lock e", "unlock e", "lock e; lock e", "lock e; unlock e", "r=trylock e", "own mutex", "r=trylock n",
+    "lock e", "unlock e", "lock e; lock e", "lock e; unlock e", "r=trylock e", "lock e; r=trylock e", "own mutex", "r=trylock n",
     "lock spin; x++; unlock spin", "lock spin", "unlock spin", "r=trylock spin",
     "r=trylock spin; ?0 unlock spin", "a=1, lock spin", "lock m, unlock m", "lock m, r=a; unlock m",
 };
