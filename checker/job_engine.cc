@@ -177,6 +177,7 @@ void JobEngine::OnRestart() { running_->progress = JobProgress(); }
 
 void JobEngine::OnBug() {
   running_->found_bug = true;
+  if (!options_.cut_at_bugs) return;
   for (auto& job : jobs_) {
     if (job.get() != running_ && CanRun(*job) && job->pps.Includes(running_->pps)) {
       Retire(job.get(), JobState::kCancelled);
@@ -237,7 +238,7 @@ void JobEngine::Retire(Job* job, JobState state) {
 }
 
 bool JobEngine::IncludesBuggySet(const PpSet& pps) const {
-  return std::any_of(jobs_.begin(), jobs_.end(),
+  return options_.cut_at_bugs && std::any_of(jobs_.begin(), jobs_.end(),
                      [&](const auto& job) { return job->found_bug && pps.Includes(job->pps); });
 }
 

@@ -249,6 +249,16 @@ std::vector<OptionEntry> MakeTable() {
       Flag("help", "show this", &Options::help),
       Flag("version", "show the version", &Options::version),
       Action("internal-attach", "FDS", "", SetAttach),
+      Flag("internal-saturate", "", &Options::saturate),
+      Action("internal-law-check", "PAIRS", "",
+             [](Options& options, const std::string& value) {
+               const auto pairs = ParseNumber<uint64_t>(value);
+               if (!pairs || *pairs == 0) return Bad("--internal-law-check needs a number above 0");
+               options.strategy_given = true;
+               options.settings.strategy = "law-check";
+               options.settings.pairs = *pairs;
+               return absl::OkStatus();
+             }),
       Action("internal-mutate", "NAME", "",
              [](Options& options, const std::string& value) {
                return options.settings.Set("mutate", value);

@@ -55,6 +55,8 @@ struct Options {
   // Internal: supervise a zygote that runs already (mc::Check).
   int attach_control_fd = -1;
   int attach_shared_fd = -1;
+  // Internal: iterative deepening goes on to the end, whatever bugs it finds on the way.
+  bool saturate = false;
 
   // Iterative deepening, the default, or the search of one state space.
   bool SearchesIteratively() const { return iterative || !(strategy_given || pps_given); }

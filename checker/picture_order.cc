@@ -134,6 +134,8 @@ std::string CellText(uint64_t cell) {
       return "exit handlers";
     case CellKind::kMutexChange:
       return absl::StrCat("attempts to lock mutex ", at);
+    case CellKind::kThreadHandle:
+      return absl::StrCat("handle of T", object);
     case CellKind::kSharedState:
       return absl::StrCat("shared library state ", object);
   }

@@ -188,12 +188,14 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
   engine_options.only = options_.pps;
   engine_options.time = time;
   engine_options.keep_going = options_.keep_going;
+  engine_options.cut_at_bugs = !options_.saturate;
   if (options_.executions) engine_options.executions = *options_.executions;
   if (result.iterative && options_.settings.strategy == "random") {
     engine_options.executions_per_job = kRandomExecutionsPerJob;
   }
   // A sample of the executions says nothing about the others.
   if (options_.settings.strategy == "random") engine_options.bound = "a random sample";
+  if (options_.settings.strategy == "law-check") engine_options.bound = "a check of the event model";
   result.bound = engine_options.bound;
   JobEngine engine(engine_options, &runner, absl::Now);
   engine.set_on_progress(

@@ -178,6 +178,9 @@ std::optional<SliceResult> WorkerRunner::OnMessage(const Message& message, JobEv
     final_states_.insert(
         absl::StrCat(View(message.Text("hash")), " ", View(message.Text("outcome"))));
   } else if (type == "diverged") {
+    if (message.Text("message").starts_with("law check: ")) {
+      return Fail(absl::InternalError(View(message.Text("message"))));
+    }
     return Fail(absl::FailedPreconditionError(absl::StrCat(
         "the program diverged: it is not a function of the schedule. At step ",
         message.Number("step"), " it did '", View(message.Text("found")), "' where it had done '",

@@ -65,8 +65,11 @@ Operation EventModel::OperationIn(const Operation& operation, ThreadId thread, u
     return operation;
   }
   if (previous != kNoPosition && path_.HasFlag(previous, sched::kTimedOut)) return operation;
-  const uint32_t waker = path_.Waker(thread, previous, j);
-  if (waker != kNoPosition && Contains(waker)) return operation;
+  // Any of several wake-ups will do: mc_make_runnable writes the cell also if it comes too late.
+  for (uint32_t waker = path_.Waker(thread, previous, j); waker != kNoPosition;
+       waker = path_.Waker(thread, previous, waker)) {
+    if (Contains(waker)) return operation;
+  }
   Operation waiting = operation;
   waiting.kind =
       operation.timeout_object != 0 ? OperationKind::kTimedWaiter : OperationKind::kWaiter;

@@ -61,7 +61,8 @@ void Normalise(std::vector<Range>* ranges);
 // Exact test on normalised lists.
 bool RangesConflict(std::span<const Range> a, std::span<const Range> b);
 
-// Is every access of `part` also in `whole` (both normalised)?
+// Is every access of `part` also in `whole` (both normalised), or a write in its place? A write
+// conflicts with whatever conflicts with a read. (An access that fails is recorded as a read.)
 bool RangesInclude(std::span<const Range> whole, std::span<const Range> part);
 
 }  // namespace mc::dpor

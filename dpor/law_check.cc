@@ -83,17 +83,16 @@ ThreadId LawCheck::NextInFirstOrder(const Trace& trace, const StateView& state) 
   if (trace.size() < stop_) {
     next = PickRandom(state, sched::kNoThread);
   } else if (trace.size() == stop_) {
-    before_.clear();
-    for (uint32_t id = 0; id < state.ThreadCount(); ++id) {
-      const auto thread = static_cast<ThreadId>(id);
-      before_.push_back({state.IsEnabled(thread), state.Pending(thread)});
-    }
+    before_ = StandingIn(state);
+    enabling_due_ = true;
     next = PickRandom(state, sched::kNoThread);
   } else if (trace.size() == stop_ + 1) {
     first_t_ = RecordOf(trace, stop_);
     if (first_t_.kind == OperationKind::kHandlerPhase) return sched::kAbandon;
-    CheckEnabling(first_t_, state);
-    // u: enabled before t's event and after it.
+    const std::vector<Standing> after = StandingIn(state);
+    CheckEnabling(first_t_, after);
+    // u: enabled before t's event and after it; or, now and then, by it.
+    second_is_enabled_by_first_ = Random(2) == 0 && PickEnabledBy(first_t_, after);
     for (uint32_t tries = 0; tries < 8 && second_ == sched::kNoThread; ++tries) {
       const ThreadId u = PickRandom(state, first_t_.thread);
       if (u == sched::kNoThread) break;
@@ -103,7 +102,13 @@ ThreadId LawCheck::NextInFirstOrder(const Trace& trace, const StateView& state) 
     next = second_;
   } else {
     first_u_ = RecordOf(trace, stop_ + 1);
-    if (first_u_.kind != OperationKind::kHandlerPhase && !Conflict(first_t_, first_u_)) {
+    const bool conflict = Conflict(first_t_, first_u_);
+    if (second_is_enabled_by_first_) {
+      if (!conflict) {
+        Violation("T" + Text(first_t_.thread) + " enabled T" + Text(first_u_.thread) +
+                  ", whose block does not depend on it");
+      }
+    } else if (first_u_.kind != OperationKind::kHandlerPhase && !conflict) {
       first_hash_ = state_hash_();
       other_order_due_ = true;
     }
@@ -122,7 +127,7 @@ ThreadId LawCheck::NextInOtherOrder(const Trace& trace, const StateView& state) 
     Violation("T" + Text(next) + " cannot run when the two events are exchanged");
     return sched::kAbandon;
   }
-  ++compared_;
+  pair_compared_ = true;
   const Record u = RecordOf(trace, stop_), t = RecordOf(trace, stop_ + 1);
   std::string difference = Difference(first_t_, t);
   if (difference.empty()) difference = Difference(first_u_, u);
@@ -142,8 +147,18 @@ uint32_t LawCheck::NextChoice(size_t at, uint32_t index, uint32_t arity) {
 }
 
 void LawCheck::EndExecution(const Trace& trace) {
+  if (enabling_due_ && trace.size() == stop_ + 1) {
+    // Nothing could run after t's event.
+    std::vector<Standing> after;
+    for (const sched::ThreadEnd& end : trace.ends) {
+      after.push_back({end.enabled, end.status != sched::ThreadStatus::kRunnable, end.pending});
+    }
+    CheckEnabling(RecordOf(trace, stop_), after);
+  }
+  enabling_due_ = false;
   if (trace.size() > longest_) longest_ = trace.size();
-  ++executions_;
+  ++(pair_compared_ ? executions_ : sleep_blocked_);
+  pair_compared_ = false;
   transitions_ += trace.size();
   new_transitions_ += trace.size();
 }
@@ -190,13 +205,37 @@ bool LawCheck::ConflictsWithPending(const Record& event, const Operation& pendin
   return false;
 }
 
-void LawCheck::CheckEnabling(const Record& event, const StateView& state) {
-  for (uint32_t id = 0; id < before_.size(); ++id) {
+std::vector<LawCheck::Standing> LawCheck::StandingIn(const StateView& state) {
+  std::vector<Standing> standing;
+  for (uint32_t id = 0; id < state.ThreadCount(); ++id) {
     const auto thread = static_cast<ThreadId>(id);
-    if (thread == event.thread) continue;
-    const bool enabled = state.IsEnabled(thread);
+    standing.push_back({state.IsEnabled(thread), false, state.Pending(thread)});
+  }
+  return standing;
+}
+
+// Makes a thread that `event` enabled the second one; false if there is none.
+bool LawCheck::PickEnabledBy(const Record& event, const std::vector<Standing>& after) {
+  for (uint32_t id = 0; id < after.size(); ++id) {
+    const bool was_enabled = id < before_.size() && before_[id].enabled;
+    if (id == event.thread || !after[id].enabled || was_enabled ||
+        after[id].pending.kind == OperationKind::kHandlerPhase) {
+      continue;
+    }
+    second_ = static_cast<ThreadId>(id);
+    return true;
+  }
+  return false;
+}
+
+void LawCheck::CheckEnabling(const Record& event, const std::vector<Standing>& after) {
+  enabling_due_ = false;
+  for (uint32_t id = 0; id < before_.size() && id < after.size(); ++id) {
+    const auto thread = static_cast<ThreadId>(id);
+    if (thread == event.thread || after[id].stopped) continue;
+    const bool enabled = after[id].enabled;
     if (enabled == before_[id].enabled) continue;
-    const Operation& pending = state.Pending(thread);
+    const Operation& pending = after[id].pending;
     // A spinner waits for its reads, which no pending footprint lists; the handlers wait for all.
     if (pending.kind == OperationKind::kSpin || pending.kind == OperationKind::kHandlerPhase ||
         before_[id].pending.kind == OperationKind::kHandlerPhase) {

@@ -4,9 +4,10 @@
 // strategy runs thread t, then u. If the two events do not conflict, it runs u first, then t, from
 // the same state: both must be possible, with the same accesses and choices, and end in the same
 // state. If t enabled or disabled u's next block, t's event must conflict with what u will do
-// first. A violation is reported by error(), with the schedule that shows it.
+// first; and if it enabled it, with the block itself. A violation is reported by error(), with the schedule that shows it.
 //
-// An engine that passes may still be wrong elsewhere; one that fails is wrong.
+// An engine that passes may still be wrong elsewhere; one that fails is wrong. executions() counts
+// the pairs of independent events whose two orders were compared, blocked() all other executions.
 #ifndef MC_DPOR_LAW_CHECK_H_
 #define MC_DPOR_LAW_CHECK_H_
 
@@ -30,9 +31,6 @@ class LawCheck final : public Search {
   uint32_t NextChoice(size_t at, uint32_t index, uint32_t arity) override;
   void EndExecution(const sched::Trace& trace) override;
 
-  // Pairs of independent events whose two orders were compared.
-  uint64_t compared() const { return compared_; }
-
  private:
   enum class Phase : uint8_t { kFirstOrder, kOtherOrder };
 
@@ -43,8 +41,9 @@ class LawCheck final : public Search {
     std::vector<sched::MicroAccess> accesses;
     std::vector<sched::Choice> choices;
   };
-  struct Standing {  // of a thread before t's event
+  struct Standing {  // of a thread before or after t's event
     bool enabled;
+    bool stopped;  // for good
     sched::Operation pending;
   };
 
@@ -57,21 +56,25 @@ class LawCheck final : public Search {
   sched::ThreadId PickRandom(const sched::StateView& state, sched::ThreadId except);
   sched::ThreadId NextInFirstOrder(const sched::Trace& trace, const sched::StateView& state);
   sched::ThreadId NextInOtherOrder(const sched::Trace& trace, const sched::StateView& state);
-  void CheckEnabling(const Record& event, const sched::StateView& state);
+  static std::vector<Standing> StandingIn(const sched::StateView& state);
+  bool PickEnabledBy(const Record& event, const std::vector<Standing>& after);
+  void CheckEnabling(const Record& event, const std::vector<Standing>& after);
   void Violation(const std::string& what);
   uint64_t Random(uint64_t bound);
 
   uint64_t state_;
   uint64_t pairs_left_;
-  uint64_t compared_ = 0;
   std::function<uint64_t()> state_hash_;
   Phase phase_ = Phase::kFirstOrder;
   std::vector<Step> steps_;  // decisions of the first order
   size_t stop_ = 0;          // the pair begins after this many events
   size_t longest_ = 8;       // events of the longest execution seen
   std::vector<Standing> before_;
+  bool enabling_due_ = false;  // t has run, and what it enabled has not been looked at
+  bool second_is_enabled_by_first_ = false;
   sched::ThreadId second_ = sched::kNoThread;
   bool other_order_due_ = false;
+  bool pair_compared_ = false;  // by the running execution
   Record first_t_, first_u_;
   uint64_t first_hash_ = 0;
 };

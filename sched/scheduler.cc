@@ -99,10 +99,6 @@ void Scheduler::EndBlock(const Operation& next, EnabledTest can_run) {
     t.spin.AnnounceSoon();
   }
   FinishEvent();
-  if (next.kind == OperationKind::kLock || next.kind == OperationKind::kWriteLock ||
-      next.kind == OperationKind::kReadLock || next.kind == OperationKind::kJoin) {
-    if (!can_run(t)) ReportLockCycle(t);
-  }
   Schedule();
 }
 
@@ -183,7 +179,8 @@ void Scheduler::RecordObject(const volatile void* object, size_t size, uint8_t m
   a.begin = reinterpret_cast<uintptr_t>(object);
   a.pc = pc;
   a.size = static_cast<uint32_t>(size);
-  a.flags = kObjectBytes;
+  // Whether the object is there, or destroyed, decides what the operation does.
+  a.flags = mode == kRead ? kObjectBytes | kValueRelevant : kObjectBytes;
   a.mode = mode;
   Append(a);
 }

@@ -191,7 +191,8 @@ class Scheduler final : public StateView {
       ReportPoisonedAccess(address, size, mode, flags, pc);
     }
   }
-  // An access that is not made, since it fails. Whether it does depends on others.
+  // An access to heap memory, or a free of it, that fails because of what the memory is: that it was
+  // freed, and by whom, is something the failing block depends on.
   void RecordFailedAccess(uintptr_t address, size_t size, uint8_t mode, uint16_t flags,
                           uint64_t pc) {
     RecordMemory(address, size, mode, flags | kBlockingTest, pc, MemoryOrder::kRelaxed);
@@ -286,7 +287,11 @@ class Scheduler final : public StateView {
   uint32_t slot_count() const { return static_cast<uint32_t>(threads_.size()); }
   // Makes slots for the given names, in this order, before the first execution (replay).
   void PrepareNames(const std::vector<std::string>& names);
+#ifdef MC_TEST_MUTANTS
   bool Mutated(EventModelMutation m) const { return options_.mutation == m; }
+#else
+  static constexpr bool Mutated(EventModelMutation) { return false; }
+#endif
   bool Refined(Refinement r) const { return (options_.disabled_refinements & r) == 0; }
   ExecutionResult& mutable_result() { return result_; }
 
@@ -312,7 +317,6 @@ class Scheduler final : public StateView {
   void ReportPoisonedAccess(uintptr_t address, size_t size, uint8_t mode, uint16_t flags,
                             uint64_t pc);
   void RecordBlockingTest(const Operation& operation);
-  void ReportLockCycle(const Thread& thread);
 
   // -- scheduler_run.cc: the life of one execution
   Thread& MakeThread(ThreadId creator, uint32_t ordinal);
@@ -324,6 +328,7 @@ class Scheduler final : public StateView {
   Thread* PickFromKeptPrefix();
   bool Enabled(const Thread& thread) const;
   bool AnyEnabled() const;
+  bool MayRunHandlers(const Thread& thread) const;
   void Schedule();
   void SwitchTo(Thread& next);
   [[noreturn]] void StopThread(StopReason reason, ThreadStatus status);
@@ -345,11 +350,13 @@ class Scheduler final : public StateView {
   void DropBugsAfterFailedAssumption();
   bool ExcusedByStoppedThread() const;
   bool AnyLoopCouldGoOn() const;
+  void AddThreadsWaitedFor(const Thread& thread, std::vector<const Thread*>* out) const;
+  void ReportLockCycles();
+  void ReportLockCycle(const std::vector<const Thread*>& cycle);
   void ReportBlockedThreads();
   void ReportLeaks();
   std::string DescribeWait(const Thread& thread) const;
   const Thread* HolderOf(uintptr_t object) const;
-  const Thread* WaitsForThread(const Thread& thread) const;
 
   ExecutionOptions options_;
   SiteFilter sites_;
@@ -370,7 +377,6 @@ class Scheduler final : public StateView {
   bool recording_ = false;
   bool block_is_fresh_ = false;      // the running block has made no visible operation yet
   bool ending_ = false;
-  bool handlers_requested_ = false;
   bool handlers_started_ = false;
   bool main_returned_ = false;
   bool process_exited_ = false;

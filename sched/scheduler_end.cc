@@ -32,6 +32,7 @@ void Scheduler::FillEnds() {
 }
 
 void Scheduler::JudgeEnd() {
+  ReportLockCycles();
   if (trace_.outcome == ExecutionOutcome::kBlocked) return;
   if (process_exited_) trace_.outcome = ExecutionOutcome::kExited;
   if (any_assumption_failed_) {
@@ -71,13 +72,19 @@ void Scheduler::DropBugsAfterFailedAssumption() {
 
 // ------------------------------------------------------------------------------------ deadlock
 
+namespace {
+
+bool Holds(const Thread& thread, uintptr_t object) {
+  return std::any_of(thread.held.begin(), thread.held.end(),
+                     [object](const Thread::HeldMutex& held) { return held.object == object; });
+}
+
+}  // namespace
+
 const Thread* Scheduler::HolderOf(uintptr_t object) const {
   for (uint32_t id = 0; id < thread_limit_; ++id) {
     const Thread& t = *threads_[id];
-    if (!t.exists) continue;
-    for (const Thread::HeldMutex& held : t.held) {
-      if (held.object == object) return &t;
-    }
+    if (t.exists && Holds(t, object)) return &t;
   }
   return nullptr;
 }
@@ -147,33 +154,90 @@ std::string Scheduler::DescribeWait(const Thread& t) const {
   return text;
 }
 
-// Called when `thread` blocks: is it the last link of a cycle of lock and join waits?
-void Scheduler::ReportLockCycle(const Thread& thread) {
-  uint32_t length = 0;
-  const Thread* t = &thread;
-  do {
-    t = WaitsForThread(*t);
-    if (t == nullptr || ++length > thread_limit_) return;
-  } while (t != &thread);
-  std::string details;
-  for (uint32_t k = 0; k < length; ++k, t = WaitsForThread(*t)) {
-    if (k != 0) details += "\n";
-    details += DescribeWait(*t);
+namespace {
+
+// The program's part of the stack of a thread that does not run, by its frame pointers.
+void CaptureStackOf(const Thread& thread, std::vector<uint64_t>* stack) {
+  stack->assign(1, thread.pending.pc);
+#if defined(__x86_64__)
+  // What jump_fcontext saves: two control words, r12 to r15, rbx, rbp, and the return address.
+  uint64_t frame = static_cast<const uint64_t*>(thread.context)[6];
+  bool seen = false;  // the frame of the call
+  stack->clear();
+  while (stack->size() < 64 && frame >= thread.stack_low && frame + 16 <= thread.stack_high &&
+         frame % 8 == 0) {
+    const auto* words = reinterpret_cast<const uint64_t*>(frame);
+    seen |= words[1] == thread.pending.pc;
+    if (seen && words[1] != 0) stack->push_back(words[1]);
+    if (words[0] <= frame) break;
+    frame = words[0];
   }
-  deadlock_reported_ = true;
-  ReportBug(BugKind::kDeadlock,
-            length == 1 ? "a thread waits for itself" : "a cycle of threads waits for each other",
-            thread.pending.pc, details);
+  if (stack->empty()) stack->assign(1, thread.pending.pc);
+#endif
 }
 
-// The thread that alone can end the wait of a blocked thread; nullptr if there is no such one.
-const Thread* Scheduler::WaitsForThread(const Thread& t) const {
-  if (t.status != ThreadStatus::kRunnable || t.can_run == nullptr || t.can_run(t)) return nullptr;
-  if (t.pending.kind == OperationKind::kJoin) {
-    const auto id = static_cast<ThreadId>(ObjectOf(t.pending.object));
-    return id < thread_limit_ && threads_[id]->exists ? threads_[id] : nullptr;
+}  // namespace
+
+// The threads that `thread` waits for, all of which have to do something before it can go on. A lock
+// that several readers hold is waited for as long as one of them does.
+void Scheduler::AddThreadsWaitedFor(const Thread& thread, std::vector<const Thread*>* out) const {
+  if (!thread.exists || thread.status != ThreadStatus::kRunnable || thread.can_run == nullptr ||
+      thread.can_run(thread)) {
+    return;
   }
-  return WaitsForHolder(t.pending) ? HolderOf(ObjectOf(t.pending.object)) : nullptr;
+  const bool joins = thread.pending.kind == OperationKind::kJoin;
+  if (!joins && !WaitsForHolder(thread.pending)) return;
+  const uint64_t object = ObjectOf(thread.pending.object);
+  for (uint32_t id = 0; id < thread_limit_; ++id) {
+    const Thread& other = *threads_[id];
+    if (!other.exists || !(joins ? id == object : Holds(other, object))) continue;
+    if (std::find(out->begin(), out->end(), &other) == out->end()) out->push_back(&other);
+  }
+}
+
+// Reports threads that wait for each other, or for themselves, through locks and joins. Once they
+// do they always will, whatever the others go on to do; so this is asked at the end, when the answer
+// does not depend on who came last. One report for all that wait for each other.
+void Scheduler::ReportLockCycles() {
+  std::vector<std::vector<const Thread*>> waits(thread_limit_);  // for whom, directly or through others
+  bool any = false;
+  for (uint32_t id = 0; id < thread_limit_; ++id) {
+    AddThreadsWaitedFor(*threads_[id], &waits[id]);
+    any = any || !waits[id].empty();
+  }
+  if (!any) return;
+  for (auto& reached : waits) {
+    for (size_t k = 0; k < reached.size(); ++k) AddThreadsWaitedFor(*reached[k], &reached);
+  }
+  const auto reaches = [&](uint32_t from, uint32_t to) {
+    return std::find(waits[from].begin(), waits[from].end(), threads_[to]) != waits[from].end();
+  };
+  for (uint32_t id = 0; id < thread_limit_; ++id) {
+    std::vector<const Thread*> cycle;
+    for (uint32_t other = 0; other < thread_limit_; ++other) {
+      if (reaches(id, other) && reaches(other, id)) cycle.push_back(threads_[other]);
+    }
+    // Reported for the first of them.
+    if (!cycle.empty() && cycle.front()->id == id) ReportLockCycle(cycle);
+  }
+}
+
+void Scheduler::ReportLockCycle(const std::vector<const Thread*>& cycle) {
+  const Thread& first = *cycle.front();
+  std::string details;
+  for (const Thread* link : cycle) {
+    if (!details.empty()) details += "\n";
+    details += DescribeWait(*link);
+  }
+  deadlock_reported_ = true;
+  position_ = trace_.size() - 1;
+  ReportBug(BugKind::kDeadlock,
+            cycle.size() == 1 ? "a thread waits for itself"
+                              : "a cycle of threads waits for each other",
+            first.pending.pc, std::move(details));
+  BugReport& bug = result_.bugs.back();
+  bug.thread = first.id;
+  CaptureStackOf(first, &bug.stack);
 }
 
 // Could a thread that a failure stopped have ended what the blocked threads wait for?

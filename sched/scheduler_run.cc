@@ -23,6 +23,9 @@ void Scheduler::Initialise(int (*body)(void*), void* argument) {
   trace_.events.reserve(1024);
   trace_.accesses.reserve(4096);
   AddWritableData(&snapshot_);
+  // The unwinder sets itself up when it is first used. Not in the middle of an execution.
+  std::vector<uint64_t> stack;
+  CaptureStack(&stack);
   heap_.Snapshot();
   // Blocks that exist already: their content is part of the snapshot.
   uintptr_t begin = 0, end = 0;
@@ -139,7 +142,7 @@ bool Scheduler::RunExecution(Strategy& strategy, bool same_search_as_before) {
   kept_ = keep;
   next_position_ = finished_events_ = 0;
   recording_ = ending_ = false;
-  handlers_requested_ = handlers_started_ = main_returned_ = process_exited_ = false;
+  handlers_started_ = main_returned_ = process_exited_ = false;
   any_failure_ = any_assumption_failed_ = deadlock_reported_ = false;
   last_thread_ = kNoThread;
   mirror_size_ = 0;
@@ -210,13 +213,19 @@ void* Scheduler::MainThread(void*) {
 void Scheduler::ExitProcess(int status, bool run_handlers, uint64_t pc) {
   Thread& t = *current_;
   result_.exit_status = status;
-  if (status != 0 && !main_returned_) {
+  // Whoever else ends the program as well, and in which order: that is no event.
+  if (status != 0) {
     ReportBug(BugKind::kExitStatus, "the program ended with status " + std::to_string(status), pc);
   }
   main_returned_ = true;
-  if (handlers_requested_) run_handlers = false;  // exit() called twice, or from a handler
-  if (run_handlers) handlers_requested_ = true;
+  const bool leaves_main = t.id == 0 && run_handlers;
+  if (handlers_started_) run_handlers = false;  // exit() called from a handler
+  run_handlers = run_handlers && HasExitHandlers();
   if (options_.exit_mode == ExitMode::kImmediate) {
+    if (run_handlers) {  // the first of several does it
+      RecordCell(MakeCell(CellKind::kHandlerPhase, 0), kReadWrite, kValueRelevant, pc);
+      handlers_started_ = true;
+    }
     EndBlock(Operation{}, nullptr);
     if (run_handlers) {
       ProgramScope scope;
@@ -230,7 +239,8 @@ void Scheduler::ExitProcess(int status, bool run_handlers, uint64_t pc) {
     }
     StopThread(StopReason::kExit, ThreadStatus::kFinished);
   }
-  if (run_handlers && HasExitHandlers()) {
+  if (run_handlers) {
+    // Of several threads that end the program, one will run the handlers (MayRunHandlers).
     Operation phase;
     phase.kind = OperationKind::kHandlerPhase;
     EndBlock(phase, nullptr);
@@ -245,7 +255,7 @@ void Scheduler::ExitProcess(int status, bool run_handlers, uint64_t pc) {
     ProgramScope scope;
     RunExitHandlers();
   }
-  if (t.id == 0 && run_handlers) ExitThread(nullptr, pc);
+  if (leaves_main) ExitThread(nullptr, pc);
   StopThread(StopReason::kExit, ThreadStatus::kStopped);
 }
 
@@ -265,11 +275,24 @@ bool Scheduler::AnyEnabled() const {
   return false;
 }
 
+// Which of several threads runs the exit handlers must not depend on the order in which they got
+// there: the one with the lowest id.
+bool Scheduler::MayRunHandlers(const Thread& thread) const {
+  if (handlers_started_ || process_exited_) return false;
+  for (uint32_t id = 0; id < thread_limit_; ++id) {
+    const Thread& t = *threads_[id];
+    if (t.exists && t.status == ThreadStatus::kRunnable &&
+        t.pending.kind == OperationKind::kHandlerPhase) {
+      return &t == &thread;
+    }
+  }
+  return false;
+}
+
 bool Scheduler::IsEnabled(ThreadId thread) const {
   const Thread& t = *threads_[thread];
-  if (t.exists && t.pending.kind == OperationKind::kHandlerPhase && !process_exited_ &&
-      t.status == ThreadStatus::kRunnable) {
-    return !AnyEnabled();
+  if (t.exists && t.pending.kind == OperationKind::kHandlerPhase) {
+    return MayRunHandlers(t) && !AnyEnabled();
   }
   return Enabled(t);
 }
@@ -308,15 +331,9 @@ Thread* Scheduler::PickFromKeptPrefix() {
 
 Thread* Scheduler::PickFromStrategy() {
   if (!AnyEnabled()) {
-    Thread* phase = nullptr;
-    for (uint32_t id = 0; id < thread_limit_ && !process_exited_; ++id) {
-      Thread& t = *threads_[id];
-      if (t.exists && t.status == ThreadStatus::kRunnable &&
-          t.pending.kind == OperationKind::kHandlerPhase) {
-        phase = &t;
-      }
-    }
-    if (phase == nullptr) return nullptr;
+    bool handlers_left = false;
+    for (uint32_t id = 0; id < thread_limit_; ++id) handlers_left |= MayRunHandlers(*threads_[id]);
+    if (!handlers_left) return nullptr;
   }
   if (next_position_ >= options_.max_events) {
     ReportBug(BugKind::kLivelock,

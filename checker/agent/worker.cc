@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "checker/agent/output.h"
 #include "checker/agent/registered_tests.h"
 #include "checker/agent/schedule_text.h"
@@ -323,10 +325,15 @@ void Worker::ReportFinalState(Job& job) {
   if (!CountsAsExecution(g_scheduler.trace().outcome)) return;
   const uint64_t hash = g_scheduler.FinalStateHash();
   if (!job.IsNewFinalState(hash)) return;
-  std::string outcome;
+  std::vector<std::string_view> kinds;  // in an order of their own, not in that of the execution
   for (const sched::BugReport& bug : g_scheduler.result().bugs) {
+    kinds.push_back(sched::NameOf(bug.kind));
+  }
+  std::sort(kinds.begin(), kinds.end());
+  std::string outcome;
+  for (const std::string_view kind : kinds) {
     if (!outcome.empty()) outcome += ",";
-    outcome += sched::NameOf(bug.kind);
+    outcome += kind;
   }
   channel_.Send(Message("final")
                     .Set("id", job.id())

@@ -146,9 +146,9 @@ void Initialised(BarrierView& barrier, unsigned count, uint64_t pc) {
 }
 
 int Destroy(BarrierView& barrier, uint64_t pc) {
-  BeforeOperation(0, pc, OperationDetail::kBarrierDestroy);
-  g_scheduler.RecordCell(StateCell(barrier), kWrite, 0, pc);
-  g_scheduler.RecordCell(GenerationCell(barrier, barrier.generation), kWrite, 0, pc);
+  BeforeOperation(kPpLock, pc, OperationDetail::kBarrierDestroy);
+  g_scheduler.RecordCell(StateCell(barrier), kReadWrite, kValueRelevant, pc);
+  g_scheduler.RecordCell(GenerationCell(barrier, barrier.generation), kReadWrite, kValueRelevant, pc);
   Touch(barrier, kWrite, pc);
   if (barrier.mark == kDestroyedMark) {
     return Misuse(NameOfObject("barrier", &barrier) + " is destroyed twice", pc, EINVAL);
@@ -182,7 +182,7 @@ MC_HOOK int pthread_barrier_init(pthread_barrier_t* barrier,
   EngineScope scope;
   const uint64_t pc = MC_CALLER_PC();
   if (count == 0) return EINVAL;
-  BeforeOperation(0, pc, OperationDetail::kBarrierInit);
+  BeforeOperation(kPpLock, pc, OperationDetail::kBarrierInit);
   const int result = Real().pthread_barrier_init(barrier, attributes, count);
   if (result == 0) Initialised(ViewOf<BarrierView>(barrier), count, pc);
   return result;

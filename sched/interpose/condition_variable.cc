@@ -116,7 +116,7 @@ int WaitOnCondition(ConditionVariableView& condition, MutexView& mutex, const ti
 }
 
 int WakeConditionWaiters(ConditionVariableView& condition, bool all, uint64_t pc) {
-  BeforeOperation(0, pc, all ? OperationDetail::kBroadcast : OperationDetail::kSignal);
+  BeforeOperation(kPpCond, pc, all ? OperationDetail::kBroadcast : OperationDetail::kSignal);
   const std::vector<Thread*> waiters = WaitersAt(kConditionWaiting, AddressOf(condition));
   if (!waiters.empty() || !g_scheduler.Mutated(EventModelMutation::kSignalEmpty)) {
     const bool reads = waiters.empty() && g_scheduler.Refined(kRefineEmptySignal);
@@ -144,8 +144,8 @@ int WakeConditionWaiters(ConditionVariableView& condition, bool all, uint64_t pc
 }
 
 int DestroyCondition(ConditionVariableView& condition, uint64_t pc) {
-  BeforeOperation(0, pc, OperationDetail::kConditionDestroy);
-  g_scheduler.RecordCell(ConditionCell(condition), kWrite, 0, pc);
+  BeforeOperation(kPpLock, pc, OperationDetail::kConditionDestroy);
+  g_scheduler.RecordCell(ConditionCell(condition), kReadWrite, kValueRelevant, pc);
   TouchObject(&condition, sizeof(pthread_cond_t), kWrite, pc);
   if (condition.mark == kDestroyedMark) {
     return Misuse(NameOfObject("condition variable", &condition) + " is destroyed twice", pc,
@@ -163,7 +163,7 @@ int DestroyCondition(ConditionVariableView& condition, uint64_t pc) {
   return 0;
 }
 
-void ConditionInitBegins(uint64_t pc) { BeforeOperation(0, pc, OperationDetail::kConditionInit); }
+void ConditionInitBegins(uint64_t pc) { BeforeOperation(kPpLock, pc, OperationDetail::kConditionInit); }
 
 void ConditionInitialised(ConditionVariableView& condition, uint64_t pc) {
   g_scheduler.RecordCell(ConditionCell(condition), kWrite, 0, pc);

@@ -39,8 +39,10 @@ void Deschedule(uint64_t pc) {
 }
 
 void MakeRunnable(int number, uint64_t pc) {
-  BeforeOperation(0, pc, OperationDetail::kMakeRunnable);
+  BeforeOperation(kPpThread, pc, OperationDetail::kMakeRunnable);
   const auto id = static_cast<ThreadId>(number);
+  // Is there such a thread yet?
+  g_scheduler.RecordCell(MakeCell(CellKind::kThreadStart, id), kRead, kValueRelevant, pc);
   if (number < 0 || static_cast<uint32_t>(number) >= g_scheduler.thread_limit() ||
       !g_scheduler.ThreadById(id).exists) {
     Misuse("mc_make_runnable(" + std::to_string(number) + "): there is no such thread", pc, 0);

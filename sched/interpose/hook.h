@@ -33,6 +33,11 @@ inline constexpr PreemptionPointClass operator|(PreemptionPointClass a, Preempti
 // only where its own class says. `unlock` also has one before the operation: without it no try
 // operation of another thread would ever find a lock taken. It splits critical sections into two
 // blocks, but makes no trace more: in between only operations on the lock itself make a difference.
+//
+// It is not enough to preempt before locks and after all else: what another thread sees of a lock
+// without waiting for it (a try operation that fails) may come before a signal, say, that follows
+// the lock. So every operation that others can tell from its absence has one before it, except
+// where it only makes a thread able to run (create).
 inline void BeforeOperation(uint32_t pp, uint64_t pc, OperationDetail detail) {
   g_scheduler.Before(static_cast<PreemptionPointClass>(pp | kPpEveryAccess), pc,
                      static_cast<uint8_t>(detail));

@@ -191,8 +191,8 @@ int UnlockMutex(MutexView& mutex, uint64_t pc) {
 }
 
 int DestroyMutex(MutexView& mutex, uint64_t pc) {
-  BeforeOperation(0, pc, OperationDetail::kMutexDestroy);
-  g_scheduler.RecordCell(MutexCell(mutex), kWrite, 0, pc);
+  BeforeOperation(kPpLock, pc, OperationDetail::kMutexDestroy);
+  g_scheduler.RecordCell(MutexCell(mutex), kReadWrite, kValueRelevant, pc);
   TouchObject(&mutex, sizeof(pthread_mutex_t), kWrite, pc);
   if (mutex.destroyed()) {
     return Misuse(NameOfObject("mutex", &mutex) + " is destroyed twice", pc, EINVAL);
@@ -208,7 +208,7 @@ int DestroyMutex(MutexView& mutex, uint64_t pc) {
   return 0;
 }
 
-void MutexInitBegins(uint64_t pc) { BeforeOperation(0, pc, OperationDetail::kMutexInit); }
+void MutexInitBegins(uint64_t pc) { BeforeOperation(kPpLock, pc, OperationDetail::kMutexInit); }
 
 void MutexInitialised(MutexView& mutex, uint64_t pc) {
   const Cell cell = MutexCell(mutex);

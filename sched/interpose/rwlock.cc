@@ -202,9 +202,9 @@ int Unlock(ReadWriteLockView& lock, uint64_t pc) {
 }
 
 int Destroy(ReadWriteLockView& lock, uint64_t pc) {
-  BeforeOperation(0, pc, OperationDetail::kReadWriteDestroy);
-  g_scheduler.RecordCell(WriterCell(lock), kWrite, 0, pc);
-  g_scheduler.RecordCell(ReadersCell(lock), kWrite, 0, pc);
+  BeforeOperation(kPpLock, pc, OperationDetail::kReadWriteDestroy);
+  g_scheduler.RecordCell(WriterCell(lock), kReadWrite, kValueRelevant, pc);
+  g_scheduler.RecordCell(ReadersCell(lock), kReadWrite, kValueRelevant, pc);
   Touch(lock, kWrite, pc);
   if (lock.mark == kDestroyedMark) {
     return Misuse(NameOfObject("reader-writer lock", &lock) + " is destroyed twice", pc, EINVAL);
@@ -239,7 +239,7 @@ MC_HOOK int pthread_rwlock_init(pthread_rwlock_t* lock, const pthread_rwlockattr
   if (!g_scheduler.program_running()) return Real().pthread_rwlock_init(lock, attributes);
   EngineScope scope;
   const uint64_t pc = MC_CALLER_PC();
-  BeforeOperation(0, pc, OperationDetail::kReadWriteInit);
+  BeforeOperation(kPpLock, pc, OperationDetail::kReadWriteInit);
   const int result = Real().pthread_rwlock_init(lock, attributes);
   if (result == 0) Initialised(ViewOf<ReadWriteLockView>(lock), pc);
   return result;

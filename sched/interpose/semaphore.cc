@@ -107,7 +107,7 @@ int Post(SemaphoreView& semaphore, uint64_t pc) {
 }
 
 int GetValue(SemaphoreView& semaphore, int* value, uint64_t pc) {
-  BeforeOperation(0, pc, OperationDetail::kSemaphoreValue);
+  BeforeOperation(kPpLock, pc, OperationDetail::kSemaphoreValue);
   g_scheduler.RecordCell(SemaphoreCell(semaphore), kRead, kValueRelevant, pc);
   Touch(semaphore, kRead, pc);
   const int result = static_cast<int>(semaphore.value);
@@ -123,7 +123,7 @@ int GetValue(SemaphoreView& semaphore, int* value, uint64_t pc) {
 
 int Initialise(SemaphoreView& semaphore, int shared, unsigned value, uint64_t pc) {
   if (value > SEM_VALUE_MAX) return Fail(EINVAL);
-  BeforeOperation(0, pc, OperationDetail::kSemaphoreInit);
+  BeforeOperation(kPpLock, pc, OperationDetail::kSemaphoreInit);
   g_scheduler.RecordCell(SemaphoreCell(semaphore), kWrite, 0, pc);
   Touch(semaphore, kWrite, pc);
   g_scheduler.Ledger(SemaphoreCell(semaphore), 0, value);
@@ -137,8 +137,8 @@ int Initialise(SemaphoreView& semaphore, int shared, unsigned value, uint64_t pc
 }
 
 int Destroy(SemaphoreView& semaphore, uint64_t pc) {
-  BeforeOperation(0, pc, OperationDetail::kSemaphoreDestroy);
-  g_scheduler.RecordCell(SemaphoreCell(semaphore), kWrite, 0, pc);
+  BeforeOperation(kPpLock, pc, OperationDetail::kSemaphoreDestroy);
+  g_scheduler.RecordCell(SemaphoreCell(semaphore), kReadWrite, kValueRelevant, pc);
   Touch(semaphore, kWrite, pc);
   if (semaphore.mark == kDestroyedMark) {
     Misuse(NameOfObject("semaphore", &semaphore) + " is destroyed twice", pc, EINVAL);

@@ -86,7 +86,7 @@ int Unlock(SpinLockView& lock, uint64_t pc) {
 }
 
 int Initialise(SpinLockView& lock, uint64_t pc) {
-  BeforeOperation(0, pc, OperationDetail::kSpinInit);
+  BeforeOperation(kPpLock, pc, OperationDetail::kSpinInit);
   g_scheduler.RecordCell(LockCell(lock), kWrite, 0, pc);
   TouchObject(&lock, sizeof lock, kWrite, pc);
   g_scheduler.Ledger(LockCell(lock), 0, 0);
@@ -97,8 +97,8 @@ int Initialise(SpinLockView& lock, uint64_t pc) {
 }
 
 int Destroy(SpinLockView& lock, uint64_t pc) {
-  BeforeOperation(0, pc, OperationDetail::kSpinDestroy);
-  g_scheduler.RecordCell(LockCell(lock), kWrite, 0, pc);
+  BeforeOperation(kPpLock, pc, OperationDetail::kSpinDestroy);
+  g_scheduler.RecordCell(LockCell(lock), kReadWrite, kValueRelevant, pc);
   TouchObject(&lock, sizeof lock, kWrite, pc);
   if (lock.destroyed()) {
     return Misuse(NameOfObject("spin lock", &lock) + " is destroyed twice", pc, EINVAL);

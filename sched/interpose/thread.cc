@@ -35,10 +35,16 @@ void Store(T* place, T value, uint64_t pc) {
   *place = value;
 }
 
+// Who joins or detaches a thread first decides what the others are told.
+void TouchHandle(const Thread& target, uint8_t mode, uint64_t pc) {
+  g_scheduler.RecordCell(MakeCell(CellKind::kThreadHandle, target.id), mode, kValueRelevant, pc);
+}
+
 // The thread that a join is for, or nullptr: *error is then what the call returns.
 Thread* TargetOfJoin(pthread_t handle, uint64_t pc, int* error) {
   Thread& self = g_scheduler.current();
   Thread* target = g_scheduler.FindByPthread(handle);
+  if (target != nullptr) TouchHandle(*target, kRead, pc);
   if (target == nullptr) {
     *error = Misuse("join of something that is no thread", pc, ESRCH);
   } else if (target == &self) {
@@ -84,6 +90,7 @@ int JoinThread(pthread_t handle, void** result, uint64_t pc) {
   int error;
   Thread* target = TargetOfJoin(handle, pc, &error);
   if (target == nullptr) return error;
+  TouchHandle(*target, kReadWrite, pc);
   target->join_claimed = true;
   self.wait_argument = target->id;
   // A switch under every set of PPs. Else whether the block goes on tells who ended before whom,
@@ -103,14 +110,15 @@ int JoinThread(pthread_t handle, void** result, uint64_t pc) {
 int TryJoinThread(pthread_t handle, void** result, const timespec* deadline, uint64_t pc,
                   const EntryRegisters& registers) {
   if (deadline != nullptr && !IsValidTime(*deadline)) return EINVAL;
+  g_scheduler.SpinPoint(pc, registers);
+  BeforeOperation(kPpThread, pc, OperationDetail::kTryJoin);
   int error;
   Thread* target = TargetOfJoin(handle, pc, &error);
   if (target == nullptr) return error;
-  g_scheduler.SpinPoint(pc, registers);
-  BeforeOperation(kPpThread, pc, OperationDetail::kTryJoin);
   int outcome = 0;
   if (IsFinished(*target)) {
     FinishJoin(*target, result, kValueRelevant | kTry, pc);
+    TouchHandle(*target, kReadWrite, pc);
   } else {
     g_scheduler.RecordCell(ExitCell(*target), kRead, kValueRelevant | kTry, pc);
     if (deadline != nullptr) RaiseClock(&g_scheduler.current().clock_ns, ClockAt(*deadline));
@@ -123,6 +131,7 @@ int TryJoinThread(pthread_t handle, void** result, const timespec* deadline, uin
 int DetachThread(pthread_t handle, uint64_t pc) {
   Thread* target = g_scheduler.FindByPthread(handle);
   if (target == nullptr) return Misuse("detach of something that is no thread", pc, ESRCH);
+  TouchHandle(*target, kReadWrite, pc);
   if (target->detached || target->joined || target->join_claimed) {
     return Misuse(
         "detach of " + NameOfOwner(OwnerOf(*target)) +
