@@ -9,7 +9,8 @@
 //   --profile=P[,P...] --first=SEED --count=N     which programs (profiles: program.h)
 //   --executions=N                   programs with more executions without reduction are left out
 //   --pairs=N                        laws: pairs of events looked at in each program
-//   --mutate=NAME --library=DIR      a deliberate mistake, with the runtime of DIR that can make it;
+//   --mutate=NAME --library=DIR      a deliberate mistake, with the runtime of DIR that can make
+//   it;
 //                                    the first program that shows it ends the campaign
 //   --coverage=FILE                  counts what was executed there
 //   --work=DIR                       for its files
@@ -97,7 +98,8 @@ std::string Arguments(const Range& range) {
 }
 
 std::string CommandOf(const Range& range, const std::string& search) {
-  std::string command = settings.mc + " --keep-going --quiet --time=10m" + OptionsOf(range.profile) + " " + search;
+  std::string command =
+      settings.mc + " --keep-going --quiet --time=10m" + OptionsOf(range.profile) + " " + search;
   if (!settings.mutate.empty()) command += " --internal-mutate=" + settings.mutate;
   return command + " " + settings.harness + " -- " + Arguments(range);
 }
@@ -125,10 +127,11 @@ Answers Search(const Range& range, const std::string& search, const std::string&
   const std::string json = base + ".json", states = base + ".states";
   std::filesystem::remove(json);
   std::filesystem::remove(states);
-  const std::string command = Environment() +
-                              CommandOf(range, search + " --output=" + base + ".out --json=" + json +
-                                                   " --final-states=" + states) +
-                              " >" + base + ".log 2>&1";
+  const std::string command =
+      Environment() +
+      CommandOf(range, search + " --output=" + base + ".out --json=" + json +
+                           " --final-states=" + states) +
+      " >" + base + ".log 2>&1";
   const int status = system(command.c_str());
   Answers answers;
   nlohmann::json report = nlohmann::json::parse(ReadFile(json), nullptr, false);
@@ -156,7 +159,7 @@ Answers Search(const Range& range, const std::string& search, const std::string&
 // ------------------------------------------------------------------------------------ properties
 
 struct Finding {
-  std::string what;   // which comparison failed: shrinking keeps it
+  std::string what;  // which comparison failed: shrinking keeps it
   std::string detail;
   std::vector<std::string> searches;  // those that show it
 };
@@ -261,7 +264,8 @@ void CheckConvergence(const Range& range, const std::string& name, Counters& cou
 
 void CheckLaws(const Range& range, const std::string& name, Counters& counters,
                const Report& report) {
-  const std::string laws = " --fail-on-race=never --internal-law-check=" + std::to_string(settings.pairs);
+  const std::string laws =
+      " --fail-on-race=never --internal-law-check=" + std::to_string(settings.pairs);
   // Every other batch with blocks that end at synchronisation only.
   for (const std::string& points : {kEvery, std::string("--pp=sync")}) {
     const std::string search = points + laws + " --seed=" + std::to_string(range.first / kBatch);
@@ -293,9 +297,10 @@ Range Shrink(Range range, Finding* finding, const std::string& name) {
     });
     return same;
   };
-  const int instructions = atoi(Output(settings.harness + " --instructions " +
-                                       std::to_string(range.profile) + " " +
-                                       std::to_string(range.first)).c_str());
+  const int instructions =
+      atoi(Output(settings.harness + " --instructions " + std::to_string(range.profile) + " " +
+                  std::to_string(range.first))
+               .c_str());
   std::vector<int> bits = {62, 63};
   for (int k = 0; k < instructions && k < 60; ++k) bits.push_back(k);
   for (int bit : bits) {
@@ -375,10 +380,12 @@ bool ParseOption(const std::string& word) {
   const size_t equals = word.find('=');
   if (equals == std::string::npos) return false;
   const std::string name = word.substr(2, equals - 2), value = word.substr(equals + 1);
-  const std::map<std::string, std::string*> texts = {
-      {"mc", &settings.mc},           {"harness", &settings.harness},
-      {"mutate", &settings.mutate},   {"library", &settings.library},
-      {"coverage", &settings.coverage}, {"work", &settings.work}};
+  const std::map<std::string, std::string*> texts = {{"mc", &settings.mc},
+                                                     {"harness", &settings.harness},
+                                                     {"mutate", &settings.mutate},
+                                                     {"library", &settings.library},
+                                                     {"coverage", &settings.coverage},
+                                                     {"work", &settings.work}};
   const std::map<std::string, uint64_t*> numbers = {{"first", &settings.first},
                                                     {"count", &settings.count},
                                                     {"executions", &settings.executions},

@@ -16,7 +16,7 @@ namespace mc::campaign {
 enum class Variant : uint8_t { kSuccess, kFailure, kBlocking, kInside, kBlockingInside };
 inline constexpr int kVariants = 5;
 inline constexpr const char* kVariantNames[kVariants] = {"success", "failure", "blocking", "inside",
-                                                        "blocking-inside"};
+                                                         "blocking-inside"};
 
 struct Coverage {
   uint64_t last_program[kMostOperations][kVariants];  // the one counted last, plus 1

@@ -15,7 +15,7 @@ struct alignas(64) Context {
   long last;
   long own;  // block of heap
   int holds[kObjects];
-  int child;     // the thread it creates with `create`, 0 if there is none or it has been created
+  int child;  // the thread it creates with `create`, 0 if there is none or it has been created
   bool has_used[kMostThreads];  // joined or detached
   int depth;                    // inside a block
 };
@@ -27,12 +27,17 @@ uint64_t running_number = 0;
 
 bool Allowed(const Context& context, const Operation& operation) {
   switch (operation.needs) {
-    case Needs::kNothing: return true;
+    case Needs::kNothing:
+      return true;
     case Needs::kHeld:
-    case Needs::kReadHeld: return context.holds[operation.object] > 0;
-    case Needs::kNotHeld: return context.holds[operation.object] == 0;
-    case Needs::kBlock: return context.own != 0;
-    case Needs::kChild: return context.child != 0;
+    case Needs::kReadHeld:
+      return context.holds[operation.object] > 0;
+    case Needs::kNotHeld:
+      return context.holds[operation.object] == 0;
+    case Needs::kBlock:
+      return context.own != 0;
+    case Needs::kChild:
+      return context.child != 0;
     case Needs::kKnown:
       // All threads of main exist before any runs, or nobody but main could know.
       return running->created_at_once && operation.object < running->thread_count &&
@@ -44,24 +49,40 @@ bool Allowed(const Context& context, const Operation& operation) {
 
 bool Succeeded(const Operation& operation, long result) {
   switch (operation.success) {
-    case Success::kAlways: return true;
-    case Success::kZero: return result == 0;
-    case Success::kOne: return result == 1;
-    case Success::kNegative: return result >= 0;
-    case Success::kLastZero: return true;
+    case Success::kAlways:
+      return true;
+    case Success::kZero:
+      return result == 0;
+    case Success::kOne:
+      return result == 1;
+    case Success::kNegative:
+      return result >= 0;
+    case Success::kLastZero:
+      return true;
   }
   return false;
 }
 
 void Account(Context& context, const Operation& operation, bool success, long result) {
   switch (operation.takes) {
-    case Takes::kNothing: break;
+    case Takes::kNothing:
+      break;
     case Takes::kReadHold:
-    case Takes::kHold: context.holds[operation.object] += success ? 1 : 0; break;
-    case Takes::kRelease: context.holds[operation.object] -= success ? 1 : 0; break;
-    case Takes::kBlock: context.own = result; break;
-    case Takes::kChild: context.child = 0; break;
-    case Takes::kThread: context.has_used[operation.object] = success; break;
+    case Takes::kHold:
+      context.holds[operation.object] += success ? 1 : 0;
+      break;
+    case Takes::kRelease:
+      context.holds[operation.object] -= success ? 1 : 0;
+      break;
+    case Takes::kBlock:
+      context.own = result;
+      break;
+    case Takes::kChild:
+      context.child = 0;
+      break;
+    case Takes::kThread:
+      context.has_used[operation.object] = success;
+      break;
   }
 }
 
@@ -69,7 +90,8 @@ void Execute(Context& context, int index, const Instruction& instruction) {
   const int number = instruction.operation;
   const Operation& operation = Operations()[number];
   if (operation.blocks != nullptr && operation.blocks()) {
-    Cover(running_number, number, context.depth > 0 ? Variant::kBlockingInside : Variant::kBlocking);
+    Cover(running_number, number,
+          context.depth > 0 ? Variant::kBlockingInside : Variant::kBlocking);
   }
   // Some do not return.
   if (operation.success == Success::kAlways) Cover(running_number, number, Variant::kSuccess);

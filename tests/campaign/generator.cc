@@ -82,13 +82,20 @@ class Generator {
     if (Below(2) == 0) chosen_.push_back(&ThemeNamed("atomic"));
     if (Below(20) == 0) chosen_.push_back(&ThemeNamed("destroy"));
     switch (profile_) {
-      case Profile::kAny: break;
-      case Profile::kExit: chosen_.push_back(&ThemeNamed("exits")); break;
+      case Profile::kAny:
+        break;
+      case Profile::kExit:
+        chosen_.push_back(&ThemeNamed("exits"));
+        break;
       case Profile::kSpurious:
         chosen_.push_back(&ThemeNamed(Below(4) == 0 ? "futex" : "condition"));
         break;
-      case Profile::kSpin: chosen_.push_back(&ThemeNamed("spins")); break;
-      case Profile::kHeap: chosen_.push_back(&ThemeNamed("heap")); break;
+      case Profile::kSpin:
+        chosen_.push_back(&ThemeNamed("spins"));
+        break;
+      case Profile::kHeap:
+        chosen_.push_back(&ThemeNamed("heap"));
+        break;
     }
   }
 
@@ -184,7 +191,8 @@ std::string TextOf(const Program& program) {
   std::string text;
   for (int t = 0; t < program.thread_count; ++t) {
     text += "T" + std::to_string(t);
-    if (program.creator[t] != 0) text += " (created by T" + std::to_string(program.creator[t]) + ")";
+    if (program.creator[t] != 0)
+      text += " (created by T" + std::to_string(program.creator[t]) + ")";
     text += ":";
     for (int k = 0; k < program.size[t]; ++k) {
       const Instruction& i = program.code[t][k];

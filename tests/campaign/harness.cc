@@ -105,7 +105,8 @@ std::span<const Operation> Operations() {
 
 int OperationNumber(const char* name, unsigned length) {
   for (int k = 0; k < operation_count; ++k) {
-    if (strlen(all_operations[k].name) == length && memcmp(all_operations[k].name, name, length) == 0) {
+    if (strlen(all_operations[k].name) == length &&
+        memcmp(all_operations[k].name, name, length) == 0) {
       return k;
     }
   }

@@ -5,7 +5,8 @@
 namespace mc::campaign {
 namespace {
 
-// The first word of a mutex and of a semaphore: its owner, its value (sched/interpose/object_views.h).
+// The first word of a mutex and of a semaphore: its owner, its value
+// (sched/interpose/object_views.h).
 unsigned FirstWord(const void* object) {
   unsigned word;
   __builtin_memcpy(&word, object, sizeof word);
@@ -15,13 +16,24 @@ unsigned FirstWord(const void* object) {
 }  // namespace
 
 constinit Objects objects = {
-    .x = 0, .y = 0, .a = 0, .b = 0, .h = 0, .p = nullptr,
-    .m = PTHREAD_MUTEX_INITIALIZER, .n = PTHREAD_MUTEX_INITIALIZER,
+    .x = 0,
+    .y = 0,
+    .a = 0,
+    .b = 0,
+    .h = 0,
+    .p = nullptr,
+    .m = PTHREAD_MUTEX_INITIALIZER,
+    .n = PTHREAD_MUTEX_INITIALIZER,
     .recursive = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP,
     .error_checking = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP,
     .spin = 1,
-    .c = PTHREAD_COND_INITIALIZER, .d = PTHREAD_COND_INITIALIZER,
-    .s = {}, .w = PTHREAD_RWLOCK_INITIALIZER, .g = {}, .o = PTHREAD_ONCE_INIT, .f = {},
+    .c = PTHREAD_COND_INITIALIZER,
+    .d = PTHREAD_COND_INITIALIZER,
+    .s = {},
+    .w = PTHREAD_RWLOCK_INITIALIZER,
+    .g = {},
+    .o = PTHREAD_ONCE_INIT,
+    .f = {},
 };
 pthread_t threads[kMostThreads];
 bool finished[kMostThreads];

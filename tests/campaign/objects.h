@@ -34,10 +34,10 @@ extern Objects objects;
 
 inline constexpr int kMostThreads = 4;
 extern pthread_t threads[kMostThreads];
-pthread_t HandleOf(int thread);  // not instrumented
+pthread_t HandleOf(int thread);      // not instrumented
 extern bool finished[kMostThreads];  // behind mc's back, for the count only
 
-extern int waiting;                  // how many wait at condition variables; likewise
+extern int waiting;  // how many wait at condition variables; likewise
 
 extern const timespec kDeadline;  // of every timed operation
 

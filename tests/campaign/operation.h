@@ -19,12 +19,12 @@ using OperationBody = long (*)(long last, long own);
 // what the operation changes about that.
 enum class Needs : unsigned char {
   kNothing,
-  kHeld,        // unlock: the thread holds `object`
-  kNotHeld,     // the thread does not hold `object`: relocking would be undefined
-  kReadHeld,    // rwunlock: the thread has a read or a write lock
-  kBlock,       // the thread keeps a block of heap
-  kChild,       // create: the thread has a child it has not created yet
-  kKnown,       // thread number `object` is there for sure, and not joined or detached by this one
+  kHeld,      // unlock: the thread holds `object`
+  kNotHeld,   // the thread does not hold `object`: relocking would be undefined
+  kReadHeld,  // rwunlock: the thread has a read or a write lock
+  kBlock,     // the thread keeps a block of heap
+  kChild,     // create: the thread has a child it has not created yet
+  kKnown,     // thread number `object` is there for sure, and not joined or detached by this one
 };
 enum class Takes : unsigned char { kNothing, kHold, kRelease, kReadHold, kBlock, kChild, kThread };
 
@@ -34,7 +34,14 @@ enum class Success : unsigned char { kAlways, kZero, kOne, kNegative, kLastZero 
 
 // An object that a thread may hold, by number.
 enum Object : unsigned char {
-  kNoObject, kMutexM, kMutexN, kRecursive, kErrorChecking, kSpin, kReaderWriter, kDestroyedN,
+  kNoObject,
+  kMutexM,
+  kMutexN,
+  kRecursive,
+  kErrorChecking,
+  kSpin,
+  kReaderWriter,
+  kDestroyedN,
   kObjects,
 };
 

@@ -5,7 +5,6 @@
 namespace mc::campaign {
 namespace {
 
-// clang-format off: one operation a line
 #define BODY(name) long name(long, long)
 
 BODY(LockM) { return pthread_mutex_lock(&objects.m); }
@@ -44,7 +43,6 @@ BODY(OwnMutex) {
 }
 BODY(DestroyN) { return pthread_mutex_destroy(&objects.n); }
 BODY(InitialiseN) { return pthread_mutex_init(&objects.n, nullptr); }
-// clang-format on
 
 constexpr Success kZero = Success::kZero;
 constexpr Needs kHeld = Needs::kHeld, kNotHeld = Needs::kNotHeld, kNothing = Needs::kNothing;

@@ -7,15 +7,26 @@
 namespace mc::campaign {
 namespace {
 
-// clang-format off: one access to one variable a line
 #define BODY(name) long name([[maybe_unused]] long last, [[maybe_unused]] long own)
 
 BODY(LoadX) { return objects.x; }
 BODY(LoadY) { return objects.y; }
-BODY(StoreX1) { objects.x = 1; return 0; }
-BODY(StoreX2) { objects.x = 2; return 0; }
-BODY(StoreY1) { objects.y = 1; return 0; }
-BODY(StoreXLast) { objects.x = static_cast<int>(last) + 1; return 0; }
+BODY(StoreX1) {
+  objects.x = 1;
+  return 0;
+}
+BODY(StoreX2) {
+  objects.x = 2;
+  return 0;
+}
+BODY(StoreY1) {
+  objects.y = 1;
+  return 0;
+}
+BODY(StoreXLast) {
+  objects.x = static_cast<int>(last) + 1;
+  return 0;
+}
 BODY(IncrementX) {
   const int old = objects.x;
   objects.x = old + 1;
@@ -30,26 +41,62 @@ constexpr auto kRelease = std::memory_order_release;
 BODY(LoadA) { return objects.a.load(); }
 BODY(LoadB) { return objects.b.load(kRelaxed); }
 BODY(AcquireA) { return objects.a.load(kAcquire); }
-BODY(StoreA0) { objects.a.store(0); return 0; }
-BODY(StoreA1) { objects.a.store(1); return 0; }
-BODY(StoreA2) { objects.a.store(2, kRelease); return 0; }
-BODY(StoreB1) { objects.b.store(1, kRelaxed); return 0; }
-BODY(StoreALast) { objects.a.store(static_cast<int>(last) + 1); return 0; }
+BODY(StoreA0) {
+  objects.a.store(0);
+  return 0;
+}
+BODY(StoreA1) {
+  objects.a.store(1);
+  return 0;
+}
+BODY(StoreA2) {
+  objects.a.store(2, kRelease);
+  return 0;
+}
+BODY(StoreB1) {
+  objects.b.store(1, kRelaxed);
+  return 0;
+}
+BODY(StoreALast) {
+  objects.a.store(static_cast<int>(last) + 1);
+  return 0;
+}
 BODY(AddA) { return objects.a.fetch_add(1); }
 BODY(AddB) { return objects.b.fetch_add(1, kRelaxed); }
 BODY(OrA) { return objects.a.fetch_or(2); }
 BODY(ExchangeA) { return objects.a.exchange(2); }
 BODY(ExchangeB) { return objects.b.exchange(1); }
-BODY(CasA01) { int old = 0; return objects.a.compare_exchange_strong(old, 1) ? 1 : -1 - old; }
-BODY(CasA12) { int old = 1; return objects.a.compare_exchange_strong(old, 2) ? 1 : -1 - old; }
-BODY(WeakB01) { int old = 0; return objects.b.compare_exchange_weak(old, 1, kRelaxed) ? 1 : -1 - old; }
-BODY(Fence) { std::atomic_thread_fence(std::memory_order_seq_cst); return 0; }
+BODY(CasA01) {
+  int old = 0;
+  return objects.a.compare_exchange_strong(old, 1) ? 1 : -1 - old;
+}
+BODY(CasA12) {
+  int old = 1;
+  return objects.a.compare_exchange_strong(old, 2) ? 1 : -1 - old;
+}
+BODY(WeakB01) {
+  int old = 0;
+  return objects.b.compare_exchange_weak(old, 1, kRelaxed) ? 1 : -1 - old;
+}
+BODY(Fence) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return 0;
+}
 
 BODY(New) { return reinterpret_cast<long>(malloc(16)); }
-BODY(StoreOwn) { *reinterpret_cast<long*>(own) = 3; return 0; }
+BODY(StoreOwn) {
+  *reinterpret_cast<long*>(own) = 3;
+  return 0;
+}
 BODY(LoadOwn) { return *reinterpret_cast<long*>(own); }
-BODY(Publish) { objects.p.store(reinterpret_cast<long*>(own)); return 0; }
-BODY(FreeOwn) { free(reinterpret_cast<void*>(own)); return 0; }
+BODY(Publish) {
+  objects.p.store(reinterpret_cast<long*>(own));
+  return 0;
+}
+BODY(FreeOwn) {
+  free(reinterpret_cast<void*>(own));
+  return 0;
+}
 BODY(StoreP) {
   long* const block = objects.p.load();
   if (block == nullptr) return -1;
@@ -67,7 +114,6 @@ BODY(FreeP) {
   free(block);
   return 0;
 }
-// clang-format on
 
 constexpr Operation kOperations[] = {
     {"r=x", LoadX},

@@ -11,13 +11,21 @@
 namespace mc::campaign {
 namespace {
 
-// clang-format off: one operation a line
 #define BODY(name) long name([[maybe_unused]] long last, long)
 
 BODY(Create) { return StartThread(Child()); }
-template <int thread> BODY(Join) { return pthread_join(HandleOf(thread), nullptr); }
-template <int thread> BODY(TryJoin) { return pthread_tryjoin_np(HandleOf(thread), nullptr); }
-template <int thread> BODY(Detach) { return pthread_detach(HandleOf(thread)); }
+template <int thread>
+BODY(Join) {
+  return pthread_join(HandleOf(thread), nullptr);
+}
+template <int thread>
+BODY(TryJoin) {
+  return pthread_tryjoin_np(HandleOf(thread), nullptr);
+}
+template <int thread>
+BODY(Detach) {
+  return pthread_detach(HandleOf(thread));
+}
 BODY(ExitThread) { pthread_exit(nullptr); }
 BODY(Yield) { return sched_yield(); }
 BODY(Sleep) { return usleep(1000); }
@@ -29,16 +37,32 @@ BODY(Clock) {
 
 BODY(Choose2) { return mc_choose(2); }
 BODY(Choose3) { return mc_choose(3); }
-BODY(AssumeZero) { mc_assume(last == 0); return last; }
-BODY(AssertZero) { mc_assert(last == 0); return last; }
-BODY(AssertOther) { mc_assert(last != 0); return last; }
+BODY(AssumeZero) {
+  mc_assume(last == 0);
+  return last;
+}
+BODY(AssertZero) {
+  mc_assert(last == 0);
+  return last;
+}
+BODY(AssertOther) {
+  mc_assert(last != 0);
+  return last;
+}
 BODY(Fail) { mc_fail("failed on purpose"); }
 BODY(Exit) { exit(0); }
 BODY(ExitAtOnce) { _exit(0); }
 BODY(ExitWithStatus) { exit(3); }
 
-BODY(Deschedule) { mc_deschedule(); return 0; }
-template <int thread> BODY(Wake) { mc_make_runnable(thread); return 0; }
+BODY(Deschedule) {
+  mc_deschedule();
+  return 0;
+}
+template <int thread>
+BODY(Wake) {
+  mc_make_runnable(thread);
+  return 0;
+}
 
 BODY(SpinA) {
   while (objects.a.load() == 0) {
@@ -55,7 +79,6 @@ BODY(SpinTryP) {
   }
   return 0;
 }
-// clang-format on
 
 constexpr Success kAlways = Success::kAlways, kZero = Success::kZero;
 constexpr Needs kNothing = Needs::kNothing, kKnown = Needs::kKnown;

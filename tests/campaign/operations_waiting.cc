@@ -5,7 +5,6 @@
 namespace mc::campaign {
 namespace {
 
-// clang-format off: one operation a line
 #define BODY(name) long name(long, long)
 
 BODY(WaitC) { return pthread_cond_wait(&objects.c, &objects.m); }
@@ -28,26 +27,46 @@ BODY(ValueOfS) {
 
 BODY(Barrier) { return pthread_barrier_wait(&objects.g); }
 
-BODY(CountDown) { objects.k.count_down(); return 0; }
-BODY(WaitLatch) { objects.k.wait(); return 0; }
+BODY(CountDown) {
+  objects.k.count_down();
+  return 0;
+}
+BODY(WaitLatch) {
+  objects.k.wait();
+  return 0;
+}
 BODY(TryLatch) { return objects.k.try_wait() ? 1 : 0; }
 
-BODY(WaitH) { objects.h.wait(0); return 0; }
-BODY(StoreH) { objects.h.store(1); return 0; }
-BODY(NotifyH) { objects.h.notify_one(); return 0; }
-BODY(NotifyAllH) { objects.h.notify_all(); return 0; }
+BODY(WaitH) {
+  objects.h.wait(0);
+  return 0;
+}
+BODY(StoreH) {
+  objects.h.store(1);
+  return 0;
+}
+BODY(NotifyH) {
+  objects.h.notify_one();
+  return 0;
+}
+BODY(NotifyAllH) {
+  objects.h.notify_all();
+  return 0;
+}
 
 void OnceRoutine() {
   const int old = objects.a.load();
   objects.b.store(old + 2);
 }
 BODY(Once) { return pthread_once(&objects.o, OnceRoutine); }
-BODY(CallOnce) { std::call_once(objects.f, OnceRoutine); return 0; }
+BODY(CallOnce) {
+  std::call_once(objects.f, OnceRoutine);
+  return 0;
+}
 BODY(LocalStatic) {
   static const int value = objects.a.fetch_add(1) + 5;
   return value;
 }
-// clang-format on
 
 constexpr Success kZero = Success::kZero;
 constexpr Success kAlways = Success::kAlways;

@@ -1,6 +1,7 @@
 // A random program: what each thread does, as numbers of operations.
 //
-// Made before main from a seed alone, and only read by the program under test: mc sees nothing of it.
+// Made before main from a seed alone, and only read by the program under test: mc sees nothing of
+// it.
 #ifndef MC_TESTS_CAMPAIGN_PROGRAM_H_
 #define MC_TESTS_CAMPAIGN_PROGRAM_H_
 
@@ -13,11 +14,11 @@ namespace mc::campaign {
 
 // What kind of program; the campaign runs each with options of mc that suit it.
 enum class Profile : uint8_t {
-  kAny,         // a mixture of everything but what is below
-  kExit,        // threads end the process (for --exit=immediate)
-  kSpurious,    // condition variables and futexes (for --spurious)
-  kSpin,        // loops that wait for another thread
-  kHeap,        // threads that share blocks of heap (for --heap=recycle)
+  kAny,       // a mixture of everything but what is below
+  kExit,      // threads end the process (for --exit=immediate)
+  kSpurious,  // condition variables and futexes (for --spurious)
+  kSpin,      // loops that wait for another thread
+  kHeap,      // threads that share blocks of heap (for --heap=recycle)
 };
 inline constexpr int kProfiles = 5;
 
@@ -33,7 +34,8 @@ struct Instruction {
 };
 
 struct Program {
-  // How main ends: it joins all threads it created (in one block or each in one of its own), or none.
+  // How main ends: it joins all threads it created (in one block or each in one of its own), or
+  // none.
   enum Join : uint8_t { kInOneBlock, kEach, kNone };
   int thread_count = 0;  // main is 0 and runs code as well
   Instruction code[kMostThreads][kMostInstructions];

@@ -1,4 +1,5 @@
-// Pieces of programs by theme, as text. A program mixes a few themes, so that their operations meet.
+// Pieces of programs by theme, as text. A program mixes a few themes, so that their operations
+// meet.
 //
 // `;` separates operations; `,` joins two into one block (mc_atomic_begin ... end); `!` makes an
 // operation a block of its own, whatever it does inside; `?0` and `?1` run an operation only if the
