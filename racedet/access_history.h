@@ -61,7 +61,7 @@ struct LastAccess {
   }
 };
 
-struct AccessClass {
+struct alignas(64) AccessClass {
   uint64_t pc = 0;
   sched::Cell begin = 0;
   uint32_t size = 0;

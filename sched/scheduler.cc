@@ -43,12 +43,12 @@ void Scheduler::Before(PreemptionPointClass pp, uint64_t pc, uint8_t detail) {
 }
 
 void Scheduler::BeforeCreation(PreemptionPointClass pp, uint64_t pc, uint8_t detail) {
-  if (sites_.omits_ordered()) {
-    ++hook_calls_;
-    block_is_fresh_ = false;
+  if (!sites_.IsOrderedBySync(pc)) {
+    Before(pp, pc, detail);
     return;
   }
-  Before(pp, pc, detail);
+  ++hook_calls_;
+  block_is_fresh_ = false;
 }
 
 void Scheduler::PreemptBeforeAccess() {
@@ -106,14 +106,13 @@ void Scheduler::SpinPoint(uint64_t pc, const EntryRegisters& registers, bool of_
   Thread& t = *current_;
   if (Arrive(pc, registers, of_mutex) != SpinTracker::Arrival::kLoop) return;
   const bool used_mutexes = t.spin.used_mutexes();
-  // With mutexes the block ends in any case: what it does must not depend on who changed them.
-  if (used_mutexes || !SpinSatisfied(t)) {
-    Operation spin;
-    spin.kind = OperationKind::kSpin;
-    spin.pc = pc;
-    result_.spin_seen = true;
-    EndBlock(spin, &SpinEnabled);
-  }
+  // The block ends even if the loop would be left now: where it ends must not depend on who wrote
+  // meanwhile.
+  Operation spin;
+  spin.kind = OperationKind::kSpin;
+  spin.pc = pc;
+  result_.needs_full_footprints = true;
+  EndBlock(spin, &SpinEnabled);
   if (used_mutexes) {
     t.spin.BeginIteration();  // and no state is forgotten: else it would count as new again
   } else {

@@ -95,7 +95,8 @@ struct ExecutionResult {
   size_t diverged_step = 0;
   std::string diverged_expected, diverged_found;
   bool barrier_overcrowded = false;  // restart the job with barrier_full_model
-  bool spin_seen = false;            // a thread waited in a loop: restart with full_footprints
+  bool needs_full_footprints = false;  // restart with them: a thread waited in a loop, or asked
+                                       // whether another exists yet
   int exit_status = 0;
   std::string harness_error;          // not empty: the harness cannot be checked
   std::vector<BugReport> bugs;
@@ -135,7 +136,8 @@ class Scheduler final : public StateView {
   // A PP of class `pp` lies before the operation that follows: ends the block if it is on (or if one
   // is due after the previous operation). The operation that follows cannot block.
   void Before(PreemptionPointClass pp, uint64_t pc, uint8_t detail = 0);
-  // The same for a creation, which others see only by what it begins: it can end any block.
+  // The same for a creation, which others see only by what it begins and by the handle that it
+  // writes: where nobody else looks at that, it can end any block.
   void BeforeCreation(PreemptionPointClass pp, uint64_t pc, uint8_t detail);
   // The same for an operation that can block. Returns when it can proceed: true if it is the first
   // of its block (the thread was scheduled because it can), false if it was found possible inside a
@@ -147,6 +149,12 @@ class Scheduler final : public StateView {
   void After(PreemptionPointClass pp) {
     if (sites_.omits_ordered() && (pp & kPpYield) == 0) return;
     if (PreemptionPointOn(pp)) current_->preemption_due = true;
+  }
+  // A section that must not be preempted follows: what waited before it must not become part of it.
+  void LeaveFreshBlock() {
+    if (hook_calls_ != 0 || trace_.events[position_].operation.kind != OperationKind::kNone) {
+      block_is_fresh_ = false;
+    }
   }
   // The thread has done what only waited for others, a join: its block may go on.
   void StayFresh() { block_is_fresh_ = sites_.omits_ordered(); }

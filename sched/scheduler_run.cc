@@ -107,7 +107,7 @@ void Scheduler::ResetThreads() {
     Thread& t = *threads_[id];
     if (!t.exists) continue;
     ResetSlotTls(slots_[id]);
-    t.exists = t.started = t.detached = t.joined = t.join_claimed = t.yielded = false;
+    t.exists = t.started = t.detached = t.joined = t.yielded = false;
     t.preemption_due = t.woken = t.timed_out = false;
     t.status = ThreadStatus::kRunnable;
     t.stop_reason = StopReason::kNone;
@@ -148,7 +148,7 @@ bool Scheduler::RunExecution(Strategy& strategy, bool same_search_as_before) {
   mirror_size_ = 0;
   result_.diverged = false;
   result_.barrier_overcrowded = false;
-  result_.spin_seen = false;
+  result_.needs_full_footprints = false;
   result_.exit_status = 0;
   result_.harness_error.clear();
   result_.bugs.clear();

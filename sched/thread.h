@@ -39,7 +39,6 @@ struct Thread {
   StopReason stop_reason = StopReason::kNone;
   bool detached = false;
   bool joined = false;
-  bool join_claimed = false;     // someone is in pthread_join on it
   bool yielded = false;          // its last block ended at a yield or a sleep
   bool preemption_due = false;   // a PP follows the last operation: the next one begins a block
   bool woken = false;            // waiters: was woken since it began to wait

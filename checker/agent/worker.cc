@@ -191,10 +191,10 @@ bool Worker::AfterExecution(Job& job, bool stop_on_bug, SliceEnd* end) {
     job.UseFullBarrierModel();
     job.Restart(g_scheduler);
     ReportRestart(job, "more threads use a barrier than it counts");
-  } else if (g_scheduler.result().spin_seen && g_scheduler.sites().omits_ordered()) {
+  } else if (g_scheduler.result().needs_full_footprints && g_scheduler.sites().omits_ordered()) {
     job.UseFullFootprints();
     job.Restart(g_scheduler);
-    ReportRestart(job, "a thread waits in a loop");
+    ReportRestart(job, "more than synchronisation orders accesses");
   }
   if (shared_->stop_requested.load(std::memory_order_relaxed) != 0) {
     *end = SliceEnd::kStop;

@@ -41,7 +41,8 @@ void Deschedule(uint64_t pc) {
 void MakeRunnable(int number, uint64_t pc) {
   BeforeOperation(kPpThread, pc, OperationDetail::kMakeRunnable);
   const auto id = static_cast<ThreadId>(number);
-  // Is there such a thread yet?
+  // Is there such a thread yet? A creation may be preempted for this, and by no other operation.
+  g_scheduler.mutable_result().needs_full_footprints = true;
   g_scheduler.RecordCell(MakeCell(CellKind::kThreadStart, id), kRead, kValueRelevant, pc);
   if (number < 0 || static_cast<uint32_t>(number) >= g_scheduler.thread_limit() ||
       !g_scheduler.ThreadById(id).exists) {
@@ -172,6 +173,7 @@ MC_HOOK void mc_atomic_begin() {
   if (!g_scheduler.program_running()) return;
   EngineScope scope;
   if (g_scheduler.current().atomic_depth == 0) {
+    g_scheduler.LeaveFreshBlock();
     BeforeOperation(kPpLock | kPpAtomic, MC_CALLER_PC(), OperationDetail::kAtomicSection);
   }
   ++g_scheduler.current().atomic_depth;

@@ -44,29 +44,35 @@ void TouchHandle(const Thread& target, uint8_t mode, uint64_t pc) {
 Thread* TargetOfJoin(pthread_t handle, uint64_t pc, int* error) {
   Thread& self = g_scheduler.current();
   Thread* target = g_scheduler.FindByPthread(handle);
-  if (target != nullptr) TouchHandle(*target, kRead, pc);
   if (target == nullptr) {
     *error = Misuse("join of something that is no thread", pc, ESRCH);
   } else if (target == &self) {
     *error = Misuse(NameOfOwner(OwnerOf(self)) + " joins itself", pc, EDEADLK);
-  } else if (target->detached) {
-    *error = Misuse("join of " + NameOfOwner(OwnerOf(*target)) + ", which is detached", pc, EINVAL);
-  } else if (target->joined || target->join_claimed) {
-    *error = Misuse(NameOfOwner(OwnerOf(*target)) + " is joined twice", pc, EINVAL);
-  } else {
-    return target;
+    target = nullptr;
   }
-  return nullptr;
+  return target;
 }
 
-void FinishJoin(Thread& target, void** result, uint16_t flags, uint64_t pc) {
+// What the join of a thread returns that was joined or detached before; 0 if it was not.
+int ErrorOfJoin(const Thread& target, uint64_t pc) {
+  if (target.detached) {
+    return Misuse("join of " + NameOfOwner(OwnerOf(target)) + ", which is detached", pc, EINVAL);
+  }
+  return target.joined ? Misuse(NameOfOwner(OwnerOf(target)) + " is joined twice", pc, EINVAL) : 0;
+}
+
+// The target is over. Returns what the join returns.
+int FinishJoin(Thread& target, void** result, uint16_t flags, uint64_t pc) {
   if (!g_scheduler.Mutated(EventModelMutation::kJoin)) {
     g_scheduler.RecordCell(ExitCell(target), kRead, kAcquire | flags, pc);
   }
+  TouchHandle(target, kReadWrite, pc);
+  if (const int error = ErrorOfJoin(target, pc); error != 0) return error;
   target.joined = true;
   RaiseClock(&g_scheduler.current().clock_ns, target.clock_ns);
   if (result != nullptr) Store(result, target.result, pc);
   g_scheduler.Progress();
+  return 0;
 }
 
 }  // namespace
@@ -90,8 +96,6 @@ int JoinThread(pthread_t handle, void** result, uint64_t pc) {
   int error;
   Thread* target = TargetOfJoin(handle, pc, &error);
   if (target == nullptr) return error;
-  TouchHandle(*target, kReadWrite, pc);
-  target->join_claimed = true;
   self.wait_argument = target->id;
   // A switch under every set of PPs. Else whether the block goes on tells who ended before whom,
   // and the orders of 200 threads that have nothing in common would all be different.
@@ -101,10 +105,10 @@ int JoinThread(pthread_t handle, void** result, uint64_t pc) {
       MakeOperation(OperationKind::kJoin, ExitCell(*target), pc, OperationDetail::kJoin),
       &TargetIsFinished);
   self.wait_argument = 0;
-  FinishJoin(*target, result, first ? 0 : kValueRelevant, pc);
+  error = FinishJoin(*target, result, first ? 0 : kValueRelevant, pc);
   AfterOperation(0);
   g_scheduler.StayFresh();
-  return 0;
+  return error;
 }
 
 int TryJoinThread(pthread_t handle, void** result, const timespec* deadline, uint64_t pc,
@@ -117,8 +121,7 @@ int TryJoinThread(pthread_t handle, void** result, const timespec* deadline, uin
   if (target == nullptr) return error;
   int outcome = 0;
   if (IsFinished(*target)) {
-    FinishJoin(*target, result, kValueRelevant | kTry, pc);
-    TouchHandle(*target, kReadWrite, pc);
+    outcome = FinishJoin(*target, result, kValueRelevant | kTry, pc);
   } else {
     g_scheduler.RecordCell(ExitCell(*target), kRead, kValueRelevant | kTry, pc);
     if (deadline != nullptr) RaiseClock(&g_scheduler.current().clock_ns, ClockAt(*deadline));
@@ -131,15 +134,17 @@ int TryJoinThread(pthread_t handle, void** result, const timespec* deadline, uin
 int DetachThread(pthread_t handle, uint64_t pc) {
   Thread* target = g_scheduler.FindByPthread(handle);
   if (target == nullptr) return Misuse("detach of something that is no thread", pc, ESRCH);
+  BeforeOperation(kPpThread, pc, OperationDetail::kDetach);
   TouchHandle(*target, kReadWrite, pc);
-  if (target->detached || target->joined || target->join_claimed) {
+  if (target->detached || target->joined) {
     return Misuse(
         "detach of " + NameOfOwner(OwnerOf(*target)) +
-            (target->detached ? ", which is detached already" : ", which is being joined"),
+            (target->detached ? ", which is detached already" : ", which was joined"),
         pc, EINVAL);
   }
   target->detached = true;
   g_scheduler.Progress();
+  AfterOperation(0);
   return 0;
 }
 
