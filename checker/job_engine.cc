@@ -238,8 +238,9 @@ void JobEngine::Retire(Job* job, JobState state) {
 }
 
 bool JobEngine::IncludesBuggySet(const PpSet& pps) const {
-  return options_.cut_at_bugs && std::any_of(jobs_.begin(), jobs_.end(),
-                     [&](const auto& job) { return job->found_bug && pps.Includes(job->pps); });
+  return options_.cut_at_bugs && std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& job) {
+           return job->found_bug && pps.Includes(job->pps);
+         });
 }
 
 // Fresh, and not a superset of a suspended job (`as_suspended` counts as one).

@@ -82,7 +82,7 @@ struct EngineOptions {
   uint64_t executions_per_job = std::numeric_limits<uint64_t>::max();
   bool keep_going = false;
   bool cut_at_bugs = true;  // a set that found a bug stands for its supersets
-  std::string bound = {};  // of the strategy: then no complete job verifies anything
+  std::string bound = {};   // of the strategy: then no complete job verifies anything
 };
 
 class JobEngine : private JobEvents {

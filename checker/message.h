@@ -2,8 +2,8 @@
 //
 // A message is a type and named fields, sent as one line of text:
 //     race a=94824242 b=94824377 confirmed=1 object=heap%20block
-// Values are percent-encoded ('%', ' ', '=' and control characters). No third-party code: this file is linked
-// into the harness. The conversation itself is described in checker/protocol.h.
+// Values are percent-encoded ('%', ' ', '=' and control characters). No third-party code: this file
+// is linked into the harness. The conversation itself is described in checker/protocol.h.
 #ifndef MC_CHECKER_MESSAGE_H_
 #define MC_CHECKER_MESSAGE_H_
 

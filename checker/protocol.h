@@ -1,11 +1,11 @@
 // The conversation between the supervisor and the harness process.
 //
-// The supervisor (mc, or the process mc::Check runs in) starts the harness with an open stream socket
-// (MC_CONTROL_FD), a shared memory file (MC_SHARED_FD, a SharedState), address randomisation off and
-// standard input from /dev/null. At its entry (main, or the n-th mc::Check) the harness turns into a
-// *zygote*: it says hello and forks one *worker* at a time. A worker keeps the searches (one per job,
-// so that a suspended one costs only its tree) and runs executions. When it dies the zygote says so
-// and can fork another: what the supervisor already heard is never lost.
+// The supervisor (mc, or the process mc::Check runs in) starts the harness with an open stream
+// socket (MC_CONTROL_FD), a shared memory file (MC_SHARED_FD, a SharedState), address randomisation
+// off and standard input from /dev/null. At its entry (main, or the n-th mc::Check) the harness
+// turns into a *zygote*: it says hello and forks one *worker* at a time. A worker keeps the
+// searches (one per job, so that a suspended one costs only its tree) and runs executions. When it
+// dies the zygote says so and can fork another: what the supervisor already heard is never lost.
 //
 // From the zygote:
 //   hello version= abi= build_id= pid= executable= tests=a;b;c modules=PATH,BASE,END;... entry=
@@ -23,23 +23,26 @@
 //       threads=NAME;... (thread names in slot order, see ThreadName)
 //       final_states=0|1 mutate=NAME (test builds)
 //       executions= (of a sampling strategy: how many; of strategy=law-check: pairs of events)
-//   run id= executions= milliseconds= stop_on_bug=0|1     as far as the limits allow; then paused or complete
-//   drop id=
-//   quit
+//   run id= executions= milliseconds= stop_on_bug=0|1     as far as the limits allow; then paused
+//   or complete drop id= quit
 // Also SharedState.stop_requested stops a run after the current execution.
 //
 // From the worker:
-//   progress id= executions= blocked= transitions= estimate= seconds=  (at most 5 a second; all since
+//   progress id= executions= blocked= transitions= estimate= seconds=  (at most 5 a second; all
+//   since
 //            the job began)
-//   race id= a=PC b=PC a_kind= b_kind= (read|write|atomic read|...|free|allocate|sync) status=suspected|confirmed|malloc-recycle
-//        unordered=0|1 object= (what the address is: "global+0x..", "heap block of 24 bytes allocated at PC",
-//        "stack of T1") address= a_thread= b_thread= a_stack= b_stack= schedule= preemptions=   whenever a pair is new or changes status
+//   race id= a=PC b=PC a_kind= b_kind= (read|write|atomic read|...|free|allocate|sync)
+//   status=suspected|confirmed|malloc-recycle
+//        unordered=0|1 object= (what the address is: "global+0x..", "heap block of 24 bytes
+//        allocated at PC", "stack of T1") address= a_thread= b_thread= a_stack= b_stack= schedule=
+//        preemptions=   whenever a pair is new or changes status
 //   bug id= kind= message= thread= pc= stack=PC,PC,... schedule=STEP;... threads=NAME;...
 //        preemptions= details= (further lines of text) executions= (how many had run)
 //   execution id= steps=STEP;... outcome=ok|bug|blocked    only with tree=1
-//   step id= position= thread= name= what= pc= object= accesses=CELL,SIZE,MODE,PC;... clock=  only with narrate=1
-//   log thread= position= text=                            mc_log, only with narrate=1
-//   restart id= reason= sites=0xPC;...     the job's counts start again (a new shared access under `all`, a barrier
+//   step id= position= thread= name= what= pc= object= accesses=CELL,SIZE,MODE,PC;... clock=  only
+//   with narrate=1 log thread= position= text=                            mc_log, only with
+//   narrate=1 restart id= reason= sites=0xPC;...     the job's counts start again (a new shared
+//   access under `all`, a barrier
 //                              with more users than it counts); bugs and candidates stay
 //   final id= hash= outcome=   only with final_states=1: each distinct final state once
 //   diverged id= step= expected= found= message=
@@ -47,9 +50,10 @@
 //   complete id=                                           + the fields of progress
 //   error id= message=
 //
-// A STEP is THREAD[:CHOICE.CHOICE...][@PC[/WHAT]], e.g. "3:1.0@4198742/lock": which thread runs, the
-// choices it makes in that block, where it was about to do what. Only THREAD and CHOICEs count.
-// A ThreadName is "0" for main, else CREATOR_NAME.ORDINAL, e.g. "0.2.1". Thread slot k has the k-th name.
+// A STEP is THREAD[:CHOICE.CHOICE...][@PC[/WHAT]], e.g. "3:1.0@4198742/lock": which thread runs,
+// the choices it makes in that block, where it was about to do what. Only THREAD and CHOICEs count.
+// A ThreadName is "0" for main, else CREATOR_NAME.ORDINAL, e.g. "0.2.1". Thread slot k has the k-th
+// name.
 #ifndef MC_CHECKER_PROTOCOL_H_
 #define MC_CHECKER_PROTOCOL_H_
 
@@ -69,11 +73,12 @@ inline constexpr const char kVersion[] = "0.1.0";
 struct SharedState {
   static constexpr uint32_t kMaxSteps = 1 << 22;
   std::atomic<uint32_t> stop_requested;
-  std::atomic<uint32_t> job;          // the job that runs, 0 if none
-  std::atomic<uint64_t> executions;   // of that job
-  std::atomic<uint64_t> transitions;  // heartbeat: rises with every block and, now and then, within one
-  std::atomic<uint32_t> steps;        // the current schedule: entries used in `step`
-  std::atomic<uint32_t> in_program;   // 1 while program code runs
+  std::atomic<uint32_t> job;         // the job that runs, 0 if none
+  std::atomic<uint64_t> executions;  // of that job
+  std::atomic<uint64_t>
+      transitions;              // heartbeat: rises with every block and, now and then, within one
+  std::atomic<uint32_t> steps;  // the current schedule: entries used in `step`
+  std::atomic<uint32_t> in_program;  // 1 while program code runs
   // Thread id of the step, or 0x8000 | choice value for a choice the step before it made.
   uint16_t step[kMaxSteps];
 };

@@ -195,7 +195,8 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
   }
   // A sample of the executions says nothing about the others.
   if (options_.settings.strategy == "random") engine_options.bound = "a random sample";
-  if (options_.settings.strategy == "law-check") engine_options.bound = "a check of the event model";
+  if (options_.settings.strategy == "law-check")
+    engine_options.bound = "a check of the event model";
   result.bound = engine_options.bound;
   JobEngine engine(engine_options, &runner, absl::Now);
   engine.set_on_progress(

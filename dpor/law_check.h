@@ -4,7 +4,8 @@
 // strategy runs thread t, then u. If the two events do not conflict, it runs u first, then t, from
 // the same state: both must be possible, with the same accesses and choices, and end in the same
 // state. If t enabled or disabled u's next block, t's event must conflict with what u will do
-// first; and if it enabled it, with the block itself. A violation is reported by error(), with the schedule that shows it.
+// first; and if it enabled it, with the block itself. A violation is reported by error(), with the
+// schedule that shows it.
 //
 // An engine that passes may still be wrong elsewhere; one that fails is wrong. executions() counts
 // the pairs of independent events whose two orders were compared, blocked() all other executions.

@@ -110,8 +110,7 @@ ThreadId OptimalSearch<kWithMutants>::Next(const sched::Trace& trace,
 }
 
 template <bool kWithMutants>
-uint32_t OptimalSearch<kWithMutants>::NextChoice(size_t position, uint32_t index,
-                                                 uint32_t arity) {
+uint32_t OptimalSearch<kWithMutants>::NextChoice(size_t position, uint32_t index, uint32_t arity) {
   if (running_free_) return 0;
   const EventRecord& e = pool_[following_];
   const uint32_t value = index < e.choice_count ? e.choices[index] : 0;

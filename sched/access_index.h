@@ -1,8 +1,9 @@
 // AccessIndex: which accesses the running block has already made.
 //
-// A loop inside a block repeats the same access; its footprint is the same after the first. The index
-// answers "is this access (same instruction, bytes and mode) already in the block's list?" in a few
-// nanoseconds. Entries carry the stamp of their block, so a new block starts empty at no cost.
+// A loop inside a block repeats the same access; its footprint is the same after the first. The
+// index answers "is this access (same instruction, bytes and mode) already in the block's list?" in
+// a few nanoseconds. Entries carry the stamp of their block, so a new block starts empty at no
+// cost.
 #ifndef MC_SCHED_ACCESS_INDEX_H_
 #define MC_SCHED_ACCESS_INDEX_H_
 

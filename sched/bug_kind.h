@@ -33,14 +33,12 @@ enum class BugKind : uint8_t {
 };
 
 inline constexpr std::array<std::string_view, 20> kBugKindNames = {
-    "assertion",   "abort",        "uncaught-exception", "signal",     "deadlock",
-    "livelock",    "data-race",    "dma-race",           "dma-misuse", "use-after-free",
-    "double-free", "invalid-free", "heap-overrun",       "leak",       "sync-misuse",
-    "stack-overflow", "out-of-memory", "exit-status",    "crash",      "custom"};
+    "assertion",      "abort",         "uncaught-exception", "signal",     "deadlock",
+    "livelock",       "data-race",     "dma-race",           "dma-misuse", "use-after-free",
+    "double-free",    "invalid-free",  "heap-overrun",       "leak",       "sync-misuse",
+    "stack-overflow", "out-of-memory", "exit-status",        "crash",      "custom"};
 
-constexpr std::string_view NameOf(BugKind kind) {
-  return kBugKindNames[static_cast<size_t>(kind)];
-}
+constexpr std::string_view NameOf(BugKind kind) { return kBugKindNames[static_cast<size_t>(kind)]; }
 
 constexpr std::optional<BugKind> BugKindFromName(std::string_view name) {
   for (size_t i = 0; i < kBugKindNames.size(); ++i) {

@@ -40,17 +40,17 @@ enum AccessFlags : uint16_t {
   kFree = 1 << 4,           // a block of heap ends its lifetime here (W on all its bytes)
   kObjectBytes = 1 << 5,    // bytes of a synchronisation object, touched by an operation on it
   kAcquire = 1 << 6,        // a synchronisation acquire on this (non-memory) cell: lock, join, ...
-  kRelease = 1 << 7,        // a synchronisation release on this (non-memory) cell: unlock, exit, ...
-  kEnables = 1 << 8,        // release that took a thread from blocked to enabled (must-happen-before
-                            // source: create, exit, wake, last arrival, post from 0, make_runnable)
-  kBlockingTest = 1 << 9,   // the operation found the object taken and the block ends; or the access
-                            // failed and was not made: nothing that detectors look at
-  kRelative = 1 << 10,      // a semaphore's W: relative, does not count as overwriting the value
-  kTry = 1 << 11,           // a try or timed operation (lock by it cannot deadlock)
-  kThreadLocal = 1 << 12,   // bytes that die with this event's thread (its stack): forget them then
-  kOrderedBySync = 1 << 13, // the order of all conflicts of this instruction seen so far follows
-                            // from that of synchronisation: a search need not look (site_filter.h)
-  kTentative = 1 << 14,     // a lock or unlock by a thread that may be in a loop (spin.h)
+  kRelease = 1 << 7,       // a synchronisation release on this (non-memory) cell: unlock, exit, ...
+  kEnables = 1 << 8,       // release that took a thread from blocked to enabled (must-happen-before
+                           // source: create, exit, wake, last arrival, post from 0, make_runnable)
+  kBlockingTest = 1 << 9,  // the operation found the object taken and the block ends; or the access
+                           // failed and was not made: nothing that detectors look at
+  kRelative = 1 << 10,     // a semaphore's W: relative, does not count as overwriting the value
+  kTry = 1 << 11,          // a try or timed operation (lock by it cannot deadlock)
+  kThreadLocal = 1 << 12,  // bytes that die with this event's thread (its stack): forget them then
+  kOrderedBySync = 1 << 13,  // the order of all conflicts of this instruction seen so far follows
+                             // from that of synchronisation: a search need not look (site_filter.h)
+  kTentative = 1 << 14,      // a lock or unlock by a thread that may be in a loop (spin.h)
 };
 
 // Memory orders as in C++: the values of __ATOMIC_*.
@@ -85,29 +85,29 @@ struct Choice {
 
 // The kinds of first operation that can block (spec 1.1 item 4).
 enum class OperationKind : uint8_t {
-  kNone = 0,        // nothing that can block: always enabled
-  kLock,            // mutex or spin lock; object = its kMutex cell
-  kReacquire,       // after a condition wait, once woken or timed out; object = kMutex cell
-  kTimedWaiter,     // still waiting, its time-out is what would run; object = condvar or futex cell
-  kWaiter,          // waiting without a time-out (or spuriously wakeable: then kTimedWaiter)
-  kSemaphoreWait,   // object = kSemaphore cell
-  kReadLock,        // object = kWriterHalf cell
-  kWriteLock,       // object = kWriterHalf cell
-  kJoin,            // object = kThreadExit cell of the thread waited for
-  kBarrierDepart,   // object = kBarrierGeneration cell; enabled once `needed` arrivals are in
-  kSpin,            // waits until another thread writes a cell it read in its last iteration
-  kDescheduled,     // mc_deschedule: until its kWake cell is written; object = kWake cell
-  kFutexReturn,     // a futex or deschedule waiter that was woken; object = its kWake cell
-  kHandlerPhase,    // the exit handlers: enabled when nothing else can run
+  kNone = 0,       // nothing that can block: always enabled
+  kLock,           // mutex or spin lock; object = its kMutex cell
+  kReacquire,      // after a condition wait, once woken or timed out; object = kMutex cell
+  kTimedWaiter,    // still waiting, its time-out is what would run; object = condvar or futex cell
+  kWaiter,         // waiting without a time-out (or spuriously wakeable: then kTimedWaiter)
+  kSemaphoreWait,  // object = kSemaphore cell
+  kReadLock,       // object = kWriterHalf cell
+  kWriteLock,      // object = kWriterHalf cell
+  kJoin,           // object = kThreadExit cell of the thread waited for
+  kBarrierDepart,  // object = kBarrierGeneration cell; enabled once `needed` arrivals are in
+  kSpin,           // waits until another thread writes a cell it read in its last iteration
+  kDescheduled,    // mc_deschedule: until its kWake cell is written; object = kWake cell
+  kFutexReturn,    // a futex or deschedule waiter that was woken; object = its kWake cell
+  kHandlerPhase,   // the exit handlers: enabled when nothing else can run
 };
 
 // What a thread that has not run its next block will do first.
 struct Operation {
   OperationKind kind = OperationKind::kNone;
   Cell object = 0;
-  uint32_t needed = 0;    // barrier: how many arrivals the generation takes
-  uint64_t pc = 0;        // where the program does it
-  uint8_t detail = 0;     // OperationDetail, for people: what the operation is called
+  uint32_t needed = 0;  // barrier: how many arrivals the generation takes
+  uint64_t pc = 0;      // where the program does it
+  uint8_t detail = 0;   // OperationDetail, for people: what the operation is called
   // kReacquire and kFutexReturn of a thread that was woken from a wait with a time-out (or one that
   // may wake spuriously): the cell that its time-out would have written (condvar or futex queue).
   // 0 if the wait has no time-out, or the time-out is what ended it.
@@ -126,14 +126,14 @@ struct LedgerEntry {
 
 struct Event {
   ThreadId thread = kNoThread;
-  uint16_t flags = 0;        // EventFlags
-  uint32_t index = 0;        // within the thread, from 0
+  uint16_t flags = 0;  // EventFlags
+  uint32_t index = 0;  // within the thread, from 0
   uint32_t first_access = 0, access_count = 0;
   uint32_t first_choice = 0, choice_count = 0;
   uint32_t first_ledger = 0, ledger_count = 0;
   uint32_t first_spin_cell = 0, spin_cell_count = 0;  // of the iteration before, if kSpin began it
-  uint64_t hook_calls = 0;   // raw count, for the light divergence check of fast-forward
-  Operation operation;       // first operation, if it can block; kNone otherwise
+  uint64_t hook_calls = 0;  // raw count, for the light divergence check of fast-forward
+  Operation operation;      // first operation, if it can block; kNone otherwise
 };
 
 enum EventFlags : uint16_t {

@@ -15,7 +15,7 @@ namespace mc::sched {
 inline constexpr uintptr_t kFiberStackBase = 0x710000000000;
 inline constexpr size_t kFiberStackStride = size_t{16} << 20;  // stack and guard of a slot
 inline constexpr size_t kFiberStackSize = size_t{8} << 20;
-inline constexpr uintptr_t kSlotThreadBase = 0x718000000000;   // stacks of the parked threads
+inline constexpr uintptr_t kSlotThreadBase = 0x718000000000;  // stacks of the parked threads
 inline constexpr size_t kSlotThreadStride = size_t{1} << 20;
 
 // Is `address` in the guard area below some slot's stack?

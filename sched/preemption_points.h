@@ -32,7 +32,7 @@ struct CodeRange {
 };
 
 struct PreemptionPoints {
-  uint32_t classes = 0;            // PreemptionPointClass
+  uint32_t classes = 0;             // PreemptionPointClass
   std::vector<CodeRange> accesses;  // sorted, disjoint
 };
 

@@ -6,8 +6,8 @@
 
 namespace mc::sched {
 
-// Starts a detached OS thread with the C library's own pthread_create on the given stack. The thread
-// has all signals blocked. False with errno on failure.
+// Starts a detached OS thread with the C library's own pthread_create on the given stack. The
+// thread has all signals blocked. False with errno on failure.
 bool CreateRealThread(void* stack, size_t size, void* (*function)(void*), void* argument);
 
 }  // namespace mc::sched

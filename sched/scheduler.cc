@@ -279,7 +279,8 @@ struct StackWalk {
 _Unwind_Reason_Code AddFrame(_Unwind_Context* context, void* argument) {
   auto* walk = static_cast<StackWalk*>(argument);
   const uint64_t pc = _Unwind_GetIP(context);
-  if (pc >= reinterpret_cast<uintptr_t>(&__ehdr_start) && pc < reinterpret_cast<uintptr_t>(&etext)) {
+  if (pc >= reinterpret_cast<uintptr_t>(&__ehdr_start) &&
+      pc < reinterpret_cast<uintptr_t>(&etext)) {
     return _URC_NO_REASON;  // the engine's own frames
   }
   if (pc == 0 || walk->stack->size() >= walk->limit) return _URC_END_OF_STACK;
@@ -356,13 +357,12 @@ void Scheduler::ReportPoisonedAccess(uintptr_t address, size_t size, uint8_t mod
     FailThread(BugKind::kHeapOverrun, access + " touches heap memory that belongs to no block", pc);
   }
   const HeapBlock& block = *what.block;
-  std::string details = "block of " + std::to_string(block.size) + " bytes at " +
-                        Hex(block.begin) + ", allocated by T" +
-                        std::to_string(block.allocating_thread) + " at " +
+  std::string details = "block of " + std::to_string(block.size) + " bytes at " + Hex(block.begin) +
+                        ", allocated by T" + std::to_string(block.allocating_thread) + " at " +
                         CodeAddress(block.allocation_pc);
   if (what.verdict == AddressVerdict::kUseAfterFree) {
-    details += "\nfreed by T" + std::to_string(block.freeing_thread) + " at " +
-               CodeAddress(block.free_pc);
+    details +=
+        "\nfreed by T" + std::to_string(block.freeing_thread) + " at " + CodeAddress(block.free_pc);
     FailThread(BugKind::kUseAfterFree, access + " touches a freed block", pc, details);
   }
   FailThread(BugKind::kHeapOverrun,

@@ -43,8 +43,23 @@ enum class ExitMode : uint8_t { kWait, kImmediate };
 
 // Test-only mistakes of the event model (spec optimal-dpor 4, rows block-test to barrier-commute).
 enum class EventModelMutation : uint8_t {
-  kNone, kBlockTest, kTryFail, kCasFail, kSemFail, kSignalEmpty, kWaitCv, kWake, kTimeoutCv,
-  kUnlock, kJoin, kCreate, kBarrierArrive, kBarrierDepart, kAlive, kHeapOrder, kBarrierCommute,
+  kNone,
+  kBlockTest,
+  kTryFail,
+  kCasFail,
+  kSemFail,
+  kSignalEmpty,
+  kWaitCv,
+  kWake,
+  kTimeoutCv,
+  kUnlock,
+  kJoin,
+  kCreate,
+  kBarrierArrive,
+  kBarrierDepart,
+  kAlive,
+  kHeapOrder,
+  kBarrierCommute,
 };
 
 struct ExecutionOptions {
@@ -64,22 +79,22 @@ struct ExecutionOptions {
 
 // Refinements of the dependence relation that can be switched off (--no-NAME).
 enum Refinement : uint32_t {
-  kRefineReadLocks = 1 << 0,     // read-locks: read locks and unlocks commute
-  kRefinePosts = 1 << 1,         // posts: semaphore posts commute
-  kRefineBarriers = 1 << 2,      // barriers: arrivals commute until a further thread arrives
-  kRefineEmptySignal = 1 << 3,   // empty-signal: a signal without waiter is a read
-  kRefineSilentRmw = 1 << 4,     // silent-rmw: an exchange that changes nothing is a read
-  kRefineSharedSites = 1 << 5,   // shared-sites: `all` preempts only at accesses seen to be shared
+  kRefineReadLocks = 1 << 0,    // read-locks: read locks and unlocks commute
+  kRefinePosts = 1 << 1,        // posts: semaphore posts commute
+  kRefineBarriers = 1 << 2,     // barriers: arrivals commute until a further thread arrives
+  kRefineEmptySignal = 1 << 3,  // empty-signal: a signal without waiter is a read
+  kRefineSilentRmw = 1 << 4,    // silent-rmw: an exchange that changes nothing is a read
+  kRefineSharedSites = 1 << 5,  // shared-sites: `all` preempts only at accesses seen to be shared
 };
 
 struct BugReport {
   BugKind kind = BugKind::kCustom;
   std::string message;
-  std::string details;           // further lines
+  std::string details;  // further lines
   ThreadId thread = kNoThread;
   uint64_t pc = 0;
-  std::vector<uint64_t> stack;   // return addresses, innermost first
-  size_t event = 0;              // position in the trace
+  std::vector<uint64_t> stack;  // return addresses, innermost first
+  size_t event = 0;             // position in the trace
   bool heuristic = false;
 };
 
@@ -94,11 +109,11 @@ struct ExecutionResult {
   bool diverged = false;
   size_t diverged_step = 0;
   std::string diverged_expected, diverged_found;
-  bool barrier_overcrowded = false;  // restart the job with barrier_full_model
+  bool barrier_overcrowded = false;    // restart the job with barrier_full_model
   bool needs_full_footprints = false;  // restart with them: a thread waited in a loop, or asked
                                        // whether another exists yet
   int exit_status = 0;
-  std::string harness_error;          // not empty: the harness cannot be checked
+  std::string harness_error;  // not empty: the harness cannot be checked
   std::vector<BugReport> bugs;
   std::vector<LogLine> log;
 };
@@ -119,7 +134,8 @@ class Scheduler final : public StateView {
   const ExecutionResult& result() const { return result_; }
   // Hash of the program's writable globals and of how the execution ended; valid after it.
   uint64_t FinalStateHash() const;
-  // Where the schedule is written as it happens, for the supervisor (SharedState.step); may be null.
+  // Where the schedule is written as it happens, for the supervisor (SharedState.step); may be
+  // null.
   void SetScheduleMirror(uint16_t* steps, uint32_t capacity, std::atomic<uint32_t>* count,
                          std::atomic<uint64_t>* heartbeat);
 
@@ -133,8 +149,8 @@ class Scheduler final : public StateView {
   uint32_t thread_limit() const { return thread_limit_; }  // ids of existing threads are below
 
   // -- for hooks: preemption points and blocking. `pc` is the caller's return address.
-  // A PP of class `pp` lies before the operation that follows: ends the block if it is on (or if one
-  // is due after the previous operation). The operation that follows cannot block.
+  // A PP of class `pp` lies before the operation that follows: ends the block if it is on (or if
+  // one is due after the previous operation). The operation that follows cannot block.
   void Before(PreemptionPointClass pp, uint64_t pc, uint8_t detail = 0);
   // The same for a creation, which others see only by what it begins and by the handle that it
   // writes: where nobody else looks at that, it can end any block.
@@ -199,8 +215,8 @@ class Scheduler final : public StateView {
       ReportPoisonedAccess(address, size, mode, flags, pc);
     }
   }
-  // An access to heap memory, or a free of it, that fails because of what the memory is: that it was
-  // freed, and by whom, is something the failing block depends on.
+  // An access to heap memory, or a free of it, that fails because of what the memory is: that it
+  // was freed, and by whom, is something the failing block depends on.
   void RecordFailedAccess(uintptr_t address, size_t size, uint8_t mode, uint16_t flags,
                           uint64_t pc) {
     RecordMemory(address, size, mode, flags | kBlockingTest, pc, MemoryOrder::kRelaxed);
@@ -241,13 +257,11 @@ class Scheduler final : public StateView {
   // "An operation on a synchronisation object reads the object's bytes" (init and destroy write).
   void RecordObject(const volatile void* object, size_t size, uint8_t mode, uint64_t pc);
   void Ledger(Cell object, int64_t before, int64_t after);
-  void MarkEvent(uint16_t flags);              // EventFlags of the running event
-  uint32_t Choose(uint32_t arity);             // an explored choice, 0 .. arity-1
+  void MarkEvent(uint16_t flags);   // EventFlags of the running event
+  uint32_t Choose(uint32_t arity);  // an explored choice, 0 .. arity-1
 
   // The running thread learned something of the cell, in an access recorded otherwise.
-  void NoteRead(Cell cell) {
-    current_->spin.OnRead(cell, 1, static_cast<uint32_t>(position_));
-  }
+  void NoteRead(Cell cell) { current_->spin.OnRead(cell, 1, static_cast<uint32_t>(position_)); }
   // The thread changed something that its own future can see: a spin iteration ends here.
   void Progress() { current_->spin.Progress(); }
   // A spin point: a read-like operation at `pc` is about to be made (see spin.h).
@@ -288,7 +302,8 @@ class Scheduler final : public StateView {
 
   ProgramHeap& heap() { return heap_; }
   Snapshot& snapshot() { return snapshot_; }
-  // Called in a signal handler on behalf of the current thread, before FailThread runs in its place.
+  // Called in a signal handler on behalf of the current thread, before FailThread runs in its
+  // place.
   void SetSignalStack(std::vector<uint64_t> stack) { signal_stack_ = std::move(stack); }
   // Names of all threads ever seen, in slot order: "0", "0.0", "0.1", "0.1.0", ...
   std::string NameOfThread(ThreadId id) const;
@@ -376,30 +391,30 @@ class Scheduler final : public StateView {
   Snapshot snapshot_;
   ExecutionResult result_;
 
-  std::vector<Thread*> threads_;     // by id; every thread ever named
+  std::vector<Thread*> threads_;  // by id; every thread ever named
   std::vector<Slot> slots_;
-  uint32_t thread_limit_ = 0;        // ids of threads existing in this execution are below
+  uint32_t thread_limit_ = 0;  // ids of threads existing in this execution are below
   Thread* current_ = nullptr;
-  Thread engine_;                    // pseudo-thread: the loop in RunExecution
+  Thread engine_;  // pseudo-thread: the loop in RunExecution
 
   bool recording_ = false;
-  bool block_is_fresh_ = false;      // the running block has made no visible operation yet
+  bool block_is_fresh_ = false;  // the running block has made no visible operation yet
   bool ending_ = false;
   bool handlers_started_ = false;
   bool main_returned_ = false;
   bool process_exited_ = false;
-  uint64_t hook_calls_ = 0;          // of the running block
-  size_t position_ = 0;              // index of the running event in the trace
-  size_t kept_ = 0;                  // events that are repeated, not recorded
+  uint64_t hook_calls_ = 0;  // of the running block
+  size_t position_ = 0;      // index of the running event in the trace
+  size_t kept_ = 0;          // events that are repeated, not recorded
   size_t next_position_ = 0;
-  size_t finished_events_ = 0;       // events of this execution that are over
-  uint32_t block_choices_ = 0;       // choices made in the running block
+  size_t finished_events_ = 0;  // events of this execution that are over
+  uint32_t block_choices_ = 0;  // choices made in the running block
   ThreadId last_thread_ = kNoThread;
   bool any_failure_ = false;
   bool any_assumption_failed_ = false;
   bool deadlock_reported_ = false;
-  bool program_begun_ = false;       // Initialise was called
-  std::vector<uintptr_t> held_;      // in Arrive
+  bool program_begun_ = false;          // Initialise was called
+  std::vector<uintptr_t> held_;         // in Arrive
   std::vector<uint64_t> signal_stack_;  // of a fatal signal, captured in its handler
 
   int (*body_)(void*) = nullptr;

@@ -99,20 +99,33 @@ bool WaitsForHolder(const Operation& operation) {
 
 const char* NameOf(OperationKind kind) {
   switch (kind) {
-    case OperationKind::kNone: return "nothing";
-    case OperationKind::kLock: return "mutex";
-    case OperationKind::kReacquire: return "mutex (after a condition wait)";
+    case OperationKind::kNone:
+      return "nothing";
+    case OperationKind::kLock:
+      return "mutex";
+    case OperationKind::kReacquire:
+      return "mutex (after a condition wait)";
     case OperationKind::kTimedWaiter:
-    case OperationKind::kWaiter: return "a wake-up on condition variable";
-    case OperationKind::kSemaphoreWait: return "semaphore";
-    case OperationKind::kReadLock: return "read lock";
-    case OperationKind::kWriteLock: return "write lock";
-    case OperationKind::kJoin: return "the end of";
-    case OperationKind::kBarrierDepart: return "barrier";
-    case OperationKind::kSpin: return "a write to memory";
-    case OperationKind::kDescheduled: return "mc_make_runnable";
-    case OperationKind::kFutexReturn: return "futex";
-    case OperationKind::kHandlerPhase: return "the exit handlers";
+    case OperationKind::kWaiter:
+      return "a wake-up on condition variable";
+    case OperationKind::kSemaphoreWait:
+      return "semaphore";
+    case OperationKind::kReadLock:
+      return "read lock";
+    case OperationKind::kWriteLock:
+      return "write lock";
+    case OperationKind::kJoin:
+      return "the end of";
+    case OperationKind::kBarrierDepart:
+      return "barrier";
+    case OperationKind::kSpin:
+      return "a write to memory";
+    case OperationKind::kDescheduled:
+      return "mc_make_runnable";
+    case OperationKind::kFutexReturn:
+      return "futex";
+    case OperationKind::kHandlerPhase:
+      return "the exit handlers";
   }
   return "?";
 }
@@ -178,8 +191,8 @@ void CaptureStackOf(const Thread& thread, std::vector<uint64_t>* stack) {
 
 }  // namespace
 
-// The threads that `thread` waits for, all of which have to do something before it can go on. A lock
-// that several readers hold is waited for as long as one of them does.
+// The threads that `thread` waits for, all of which have to do something before it can go on. A
+// lock that several readers hold is waited for as long as one of them does.
 void Scheduler::AddThreadsWaitedFor(const Thread& thread, std::vector<const Thread*>* out) const {
   if (!thread.exists || thread.status != ThreadStatus::kRunnable || thread.can_run == nullptr ||
       thread.can_run(thread)) {
@@ -196,10 +209,11 @@ void Scheduler::AddThreadsWaitedFor(const Thread& thread, std::vector<const Thre
 }
 
 // Reports threads that wait for each other, or for themselves, through locks and joins. Once they
-// do they always will, whatever the others go on to do; so this is asked at the end, when the answer
-// does not depend on who came last. One report for all that wait for each other.
+// do they always will, whatever the others go on to do; so this is asked at the end, when the
+// answer does not depend on who came last. One report for all that wait for each other.
 void Scheduler::ReportLockCycles() {
-  std::vector<std::vector<const Thread*>> waits(thread_limit_);  // for whom, directly or through others
+  std::vector<std::vector<const Thread*>> waits(
+      thread_limit_);  // for whom, directly or through others
   bool any = false;
   for (uint32_t id = 0; id < thread_limit_; ++id) {
     AddThreadsWaitedFor(*threads_[id], &waits[id]);
@@ -231,10 +245,10 @@ void Scheduler::ReportLockCycle(const std::vector<const Thread*>& cycle) {
   }
   deadlock_reported_ = true;
   position_ = trace_.size() - 1;
-  ReportBug(BugKind::kDeadlock,
-            cycle.size() == 1 ? "a thread waits for itself"
-                              : "a cycle of threads waits for each other",
-            first.pending.pc, std::move(details));
+  ReportBug(
+      BugKind::kDeadlock,
+      cycle.size() == 1 ? "a thread waits for itself" : "a cycle of threads waits for each other",
+      first.pending.pc, std::move(details));
   BugReport& bug = result_.bugs.back();
   bug.thread = first.id;
   CaptureStackOf(first, &bug.stack);
@@ -286,8 +300,9 @@ void Scheduler::ReportBlockedThreads() {
   position_ = trace_.size() - 1;
   if (spinner != nullptr) {
     ReportBug(BugKind::kLivelock,
-              "T" + std::to_string(spinner->id) + " loops for ever: nothing can run that writes "
-              "what the loop reads",
+              "T" + std::to_string(spinner->id) +
+                  " loops for ever: nothing can run that writes "
+                  "what the loop reads",
               spinner->pending.pc, details);
   } else {
     ReportBug(BugKind::kDeadlock, "no thread can run", first->pending.pc, details);
@@ -333,8 +348,8 @@ uint64_t Scheduler::FinalStateHash() const {
   for (uint32_t id = 0; id < thread_limit_; ++id) {
     const Thread& t = *threads_[id];
     if (!t.exists) continue;
-    const uint64_t standing = static_cast<uint64_t>(t.status) * 64 +
-                              static_cast<uint64_t>(t.pending.kind) + 1;
+    const uint64_t standing =
+        static_cast<uint64_t>(t.status) * 64 + static_cast<uint64_t>(t.pending.kind) + 1;
     hash += (standing + (uint64_t{id} << 32)) * 0xc2b2ae3d27d4eb4fu;
   }
   return hash;

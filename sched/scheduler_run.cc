@@ -386,8 +386,7 @@ void Scheduler::BeginEvent(Thread& thread) {
     event.first_spin_cell = static_cast<uint32_t>(trace_.spin_cells.size());
     event.operation = thread.pending;
     if (thread.pending.kind == OperationKind::kSpin) RecordSpinCells(thread);
-    event.spin_cell_count =
-        static_cast<uint32_t>(trace_.spin_cells.size()) - event.first_spin_cell;
+    event.spin_cell_count = static_cast<uint32_t>(trace_.spin_cells.size()) - event.first_spin_cell;
     if (last_thread_ != kNoThread && last_thread_ != thread.id) {
       const Thread& last = *threads_[last_thread_];
       if (!last.yielded && last.pending.kind != OperationKind::kTimedWaiter && Enabled(last)) {

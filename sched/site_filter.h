@@ -1,10 +1,10 @@
 // SiteFilter: is there a preemption point before the access made by this instruction?
 //
-// An access PP is an instruction (the return address of its hook). Under `all` every *shared* access
-// is one; which ones are shared is learned: a site is added when a detector sees it in a conflict
-// that neither happens-before nor common locks order (preempting anywhere else adds no trace, see
-// Job::LearnsFrom), and the job starts again. With --no-shared-sites every instrumented access is
-// one from the start.
+// An access PP is an instruction (the return address of its hook). Under `all` every *shared*
+// access is one; which ones are shared is learned: a site is added when a detector sees it in a
+// conflict that neither happens-before nor common locks order (preempting anywhere else adds no
+// trace, see Job::LearnsFrom), and the job starts again. With --no-shared-sites every instrumented
+// access is one from the start.
 #ifndef MC_SCHED_SITE_FILTER_H_
 #define MC_SCHED_SITE_FILTER_H_
 
@@ -57,7 +57,7 @@ class SiteFilter {
   bool every_ = false;             // every access is
   bool every_atomic_ = false;
   bool learning_ = false;
-  bool omits_ordered_ = false;     // accesses of sites not learned are marked kOrderedBySync
+  bool omits_ordered_ = false;  // accesses of sites not learned are marked kOrderedBySync
   std::array<CacheEntry, kCacheSize> cache_{};
 };
 

@@ -20,8 +20,8 @@ void Snapshot::AddRegion(uintptr_t begin, uintptr_t end, bool is_program) {
   begin &= ~(kPage - 1);
   end = (end + kPage - 1) & ~(kPage - 1);
   if (begin >= end) return;
-  regions_.push_back({begin, end, nullptr, is_program, std::vector<bool>((end - begin) / kPage),
-                      nullptr});
+  regions_.push_back(
+      {begin, end, nullptr, is_program, std::vector<bool>((end - begin) / kPage), nullptr});
 }
 
 void Snapshot::Take() {

@@ -1,9 +1,9 @@
 // Snapshot: the writable globals of the program and of the libraries it uses, as they were at the
 // entry, put back before every execution.
 //
-// Only pages that some execution wrote are copied. At the snapshot all pages are write-protected; the
-// first write to one faults, the fault handler remembers the page and makes it writable for good.
-// From then on it is copied back before every execution. So the cost follows what the program
+// Only pages that some execution wrote are copied. At the snapshot all pages are write-protected;
+// the first write to one faults, the fault handler remembers the page and makes it writable for
+// good. From then on it is copied back before every execution. So the cost follows what the program
 // really changes, and a large table that is only read costs nothing.
 //
 // Invariant: a page is either protected and equal to its saved copy, or in `dirty_`.
@@ -25,12 +25,13 @@ class Snapshot {
   // Puts all pages back that any execution has written.
   void Restore();
 
-  // A write to `address` faulted: true if the page was protected by this snapshot; it is writable now.
+  // A write to `address` faulted: true if the page was protected by this snapshot; it is writable
+  // now.
   bool HandleWriteFault(uintptr_t address);
   // Makes the range writable ahead of a system call that would write it (and fail with EFAULT).
   void PrepareForKernelWrite(uintptr_t begin, size_t size);
-  // Around engine actions that change library state on purpose in the middle of an execution (a real
-  // thread is created): what changes in between becomes part of the saved state.
+  // Around engine actions that change library state on purpose in the middle of an execution (a
+  // real thread is created): what changes in between becomes part of the saved state.
   void BeginLibraryChange();
   void EndLibraryChange();
 

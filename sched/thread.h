@@ -39,24 +39,24 @@ struct Thread {
   StopReason stop_reason = StopReason::kNone;
   bool detached = false;
   bool joined = false;
-  bool yielded = false;          // its last block ended at a yield or a sleep
-  bool preemption_due = false;   // a PP follows the last operation: the next one begins a block
-  bool woken = false;            // waiters: was woken since it began to wait
-  bool timed_out = false;        // waiters: the wait ran out
-  uint32_t atomic_depth = 0;     // mc_atomic_begin nesting
-  uint32_t creations = 0;        // threads it has created
-  uint32_t events = 0;           // number of its events so far, the running one included
-  Operation pending;             // what it does first when scheduled next
-  EnabledTest can_run = nullptr; // of `pending`; nullptr: always
-  uintptr_t wait_object = 0;     // address of the object it waits for (condvar, futex word, ...)
-  uintptr_t wait_mutex = 0;      // condition waits: the mutex to take again
-  uint64_t wait_argument = 0;    // free for the operation (barrier generation, futex bitset, ...)
-  uint64_t clock_ns = 0;         // virtual time
+  bool yielded = false;           // its last block ended at a yield or a sleep
+  bool preemption_due = false;    // a PP follows the last operation: the next one begins a block
+  bool woken = false;             // waiters: was woken since it began to wait
+  bool timed_out = false;         // waiters: the wait ran out
+  uint32_t atomic_depth = 0;      // mc_atomic_begin nesting
+  uint32_t creations = 0;         // threads it has created
+  uint32_t events = 0;            // number of its events so far, the running one included
+  Operation pending;              // what it does first when scheduled next
+  EnabledTest can_run = nullptr;  // of `pending`; nullptr: always
+  uintptr_t wait_object = 0;      // address of the object it waits for (condvar, futex word, ...)
+  uintptr_t wait_mutex = 0;       // condition waits: the mutex to take again
+  uint64_t wait_argument = 0;     // free for the operation (barrier generation, futex bitset, ...)
+  uint64_t clock_ns = 0;          // virtual time
 
   void* (*entry)(void*) = nullptr;
   void* argument = nullptr;
   void* result = nullptr;
-  void* context = nullptr;       // where it stopped (Boost.Context fcontext)
+  void* context = nullptr;  // where it stopped (Boost.Context fcontext)
 
   struct ReadHold {
     uintptr_t lock;
@@ -64,22 +64,22 @@ struct Thread {
   };
   std::vector<ReadHold> read_holds;
 
-  struct HeldMutex {             // for reports (who holds what) and deadlock cycles
+  struct HeldMutex {  // for reports (who holds what) and deadlock cycles
     uintptr_t object;
     uint64_t pc;
-    bool robust = false;         // a robust mutex: others learn of it if the thread ends
+    bool robust = false;  // a robust mutex: others learn of it if the thread ends
   };
   std::vector<HeldMutex> held;
 
-  struct Destructor {            // thread_local destructors (__cxa_thread_atexit)
+  struct Destructor {  // thread_local destructors (__cxa_thread_atexit)
     void (*function)(void*);
     void* object;
   };
   std::vector<Destructor> destructors;
-  std::vector<void*> specific;   // pthread_setspecific values by key
+  std::vector<void*> specific;      // pthread_setspecific values by key
   std::vector<uintptr_t> barriers;  // barriers it has arrived at, since they were initialised
-  uint64_t random_draws = 0;     // random numbers it has asked the system for
-  char name[16] = {};            // pthread_setname_np
+  uint64_t random_draws = 0;        // random numbers it has asked the system for
+  char name[16] = {};               // pthread_setname_np
 
   SpinTracker spin;
 };

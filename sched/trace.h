@@ -23,20 +23,20 @@ enum class ThreadStatus : uint8_t {
 // How a thread stands when the execution is over (or at any cut).
 struct ThreadEnd {
   ThreadStatus status = ThreadStatus::kRunnable;
-  bool enabled = false;      // runnable and its next block could run
-  bool woken = false;        // waiters: the kWake cell was written since it began to wait
-  uint32_t events = 0;       // number of its events
-  Operation pending;         // its next operation, if it can block
+  bool enabled = false;  // runnable and its next block could run
+  bool woken = false;    // waiters: the kWake cell was written since it began to wait
+  uint32_t events = 0;   // number of its events
+  Operation pending;     // its next operation, if it can block
   uint32_t first_spin_cell = 0, spin_cell_count = 0;  // pending.kind == kSpin
 };
 
 enum class ExecutionOutcome : uint8_t {
-  kCompleted,          // nothing is enabled any more (this includes deadlock and failures)
-  kAssumptionFailed,   // completed, but some mc_assume failed: does not count
-  kBlocked,            // the strategy gave up: every enabled thread sleeps, or a bound
-  kExited,             // kAlive was written
-  kRepeats,            // completed, but threads tried locks more often than anyone noticed (spin.h);
-                       // the same happens in an execution without that: does not count
+  kCompleted,         // nothing is enabled any more (this includes deadlock and failures)
+  kAssumptionFailed,  // completed, but some mc_assume failed: does not count
+  kBlocked,           // the strategy gave up: every enabled thread sleeps, or a bound
+  kExited,            // kAlive was written
+  kRepeats,           // completed, but threads tried locks more often than anyone noticed (spin.h);
+                      // the same happens in an execution without that: does not count
 };
 
 constexpr bool CountsAsExecution(ExecutionOutcome outcome) {

@@ -1,4 +1,5 @@
-// The zygote: a harness process at its entry, which forks one worker at a time (checker/protocol.h).
+// The zygote: a harness process at its entry, which forks one worker at a time
+// (checker/protocol.h).
 #include "checker/agent/agent.h"
 
 #include <errno.h>
@@ -70,8 +71,7 @@ int ReadBuildId(dl_phdr_info* info, size_t, void* argument) {
           memcmp(reinterpret_cast<const void*>(name), "GNU", 4) == 0) {
         for (size_t k = 0; k < note->n_descsz; ++k) {
           char digits[3];
-          snprintf(digits, sizeof digits, "%02x",
-                   reinterpret_cast<const unsigned char*>(data)[k]);
+          snprintf(digits, sizeof digits, "%02x", reinterpret_cast<const unsigned char*>(data)[k]);
           static_cast<BuildId*>(argument)->text += digits;
         }
         return 1;
@@ -156,8 +156,8 @@ int NumberFromEnvironment(const char* name) {
   return text == nullptr ? -1 : atoi(text);
 }
 
-// Under a supervisor the process serves it at the entry it asks for: main, or the n-th mc::Check (then
-// the program runs on as an ordinary one until it gets there).
+// Under a supervisor the process serves it at the entry it asks for: main, or the n-th mc::Check
+// (then the program runs on as an ordinary one until it gets there).
 int RunUnderSupervisor(const sched::ProgramEntry& entry) {
   const char* wanted = getenv(kEntryVariable);
   if (wanted != nullptr && strncmp(wanted, "check:", 6) == 0) {

@@ -11,8 +11,7 @@ namespace mc::checker {
 
 // Turns the process into a zygote: says hello and forks workers until told to quit. Returns the
 // exit status; the process must then end without running the program's exit handlers.
-int ServeAsZygote(const ProgramBody& body, int control_fd, int shared_fd,
-                  const std::string& entry);
+int ServeAsZygote(const ProgramBody& body, int control_fd, int shared_fd, const std::string& entry);
 
 // Does the supervisor that started this process wait for the n-th mc::Check?
 bool WantsCheck(uint64_t number);

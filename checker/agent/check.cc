@@ -1,7 +1,7 @@
 // mc::Check: model checking from inside an ordinary process, usually a GoogleTest.
 //
-// The process forks a zygote, whose memory is the snapshot the executions start from, and starts mc to
-// supervise it. So the test process itself is never at risk, and goes on whatever happens.
+// The process forks a zygote, whose memory is the snapshot the executions start from, and starts mc
+// to supervise it. So the test process itself is never at risk, and goes on whatever happens.
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -18,9 +18,9 @@ struct RefinementName {
   sched::Refinement bit;
 };
 constexpr RefinementName kRefinements[] = {
-    {"read-locks", sched::kRefineReadLocks},     {"posts", sched::kRefinePosts},
-    {"barriers", sched::kRefineBarriers},        {"empty-signal", sched::kRefineEmptySignal},
-    {"silent-rmw", sched::kRefineSilentRmw},     {"shared-sites", sched::kRefineSharedSites},
+    {"read-locks", sched::kRefineReadLocks}, {"posts", sched::kRefinePosts},
+    {"barriers", sched::kRefineBarriers},    {"empty-signal", sched::kRefineEmptySignal},
+    {"silent-rmw", sched::kRefineSilentRmw}, {"shared-sites", sched::kRefineSharedSites},
 };
 
 #ifdef MC_TEST_MUTANTS
@@ -134,8 +134,8 @@ bool Job::MakeSearch(std::string* error) {
     return true;
   }
   if (strategy_ == "law-check") {
-    search_ = std::make_unique<dpor::LawCheck>(
-        options_.seed, executions_, [] { return sched::g_scheduler.FinalStateHash(); });
+    search_ = std::make_unique<dpor::LawCheck>(options_.seed, executions_,
+                                               [] { return sched::g_scheduler.FinalStateHash(); });
     return true;
   }
   dpor::SearchOptions options;

@@ -42,8 +42,8 @@ extern "C" __attribute__((visibility("default"))) void mc_main_is_generated() {
   mc::checker::g_main_is_generated = true;
 }
 
-// The main of a harness that only registers tests, run as an ordinary program: the tests named on the
-// command line, or all, once each.
+// The main of a harness that only registers tests, run as an ordinary program: the tests named on
+// the command line, or all, once each.
 extern "C" __attribute__((visibility("default"))) int mc_run_registered_tests(int argc,
                                                                               char** argv) {
   using namespace mc::checker;

@@ -18,9 +18,12 @@ std::string NameOfAccess(const MicroAccess& access) {
   if ((access.flags & sched::kAllocation) != 0) return "allocate";
   std::string name = (access.flags & sched::kAtomic) != 0 ? "atomic " : "";
   switch (access.mode) {
-    case sched::kRead: return name + "read";
-    case sched::kWrite: return name + "write";
-    default: return name + "read-modify-write";
+    case sched::kRead:
+      return name + "read";
+    case sched::kWrite:
+      return name + "write";
+    default:
+      return name + "read-modify-write";
   }
 }
 
@@ -28,20 +31,34 @@ std::string NameOfOperation(const sched::Operation& operation) {
   const std::string_view detail = sched::NameOfOperationDetail(operation.detail);
   if (!detail.empty()) return std::string(detail);
   switch (operation.kind) {
-    case OperationKind::kNone: return "";
-    case OperationKind::kLock: return "lock";
-    case OperationKind::kReacquire: return "re-acquire";
-    case OperationKind::kTimedWaiter: return "time-out";
-    case OperationKind::kWaiter: return "wait";
-    case OperationKind::kSemaphoreWait: return "semaphore wait";
-    case OperationKind::kReadLock: return "read lock";
-    case OperationKind::kWriteLock: return "write lock";
-    case OperationKind::kJoin: return "join";
-    case OperationKind::kBarrierDepart: return "leave barrier";
-    case OperationKind::kSpin: return "spin";
-    case OperationKind::kDescheduled: return "deschedule";
-    case OperationKind::kFutexReturn: return "return from wait";
-    case OperationKind::kHandlerPhase: return "exit handlers";
+    case OperationKind::kNone:
+      return "";
+    case OperationKind::kLock:
+      return "lock";
+    case OperationKind::kReacquire:
+      return "re-acquire";
+    case OperationKind::kTimedWaiter:
+      return "time-out";
+    case OperationKind::kWaiter:
+      return "wait";
+    case OperationKind::kSemaphoreWait:
+      return "semaphore wait";
+    case OperationKind::kReadLock:
+      return "read lock";
+    case OperationKind::kWriteLock:
+      return "write lock";
+    case OperationKind::kJoin:
+      return "join";
+    case OperationKind::kBarrierDepart:
+      return "leave barrier";
+    case OperationKind::kSpin:
+      return "spin";
+    case OperationKind::kDescheduled:
+      return "deschedule";
+    case OperationKind::kFutexReturn:
+      return "return from wait";
+    case OperationKind::kHandlerPhase:
+      return "exit handlers";
   }
   return "";
 }

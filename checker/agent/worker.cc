@@ -34,9 +34,12 @@ int RunProgram(void*) {
 
 const char* NameOfStatus(racedet::CandidateStatus status) {
   switch (status) {
-    case racedet::CandidateStatus::kSuspected: return "suspected";
-    case racedet::CandidateStatus::kConfirmed: return "confirmed";
-    case racedet::CandidateStatus::kMallocRecycle: return "malloc-recycle";
+    case racedet::CandidateStatus::kSuspected:
+      return "suspected";
+    case racedet::CandidateStatus::kConfirmed:
+      return "confirmed";
+    case racedet::CandidateStatus::kMallocRecycle:
+      return "malloc-recycle";
   }
   return "";
 }
@@ -166,8 +169,8 @@ Worker::SliceEnd Worker::RunSlice(Job& job, uint64_t executions, std::chrono::mi
     }
   }
   if (job.shows_output()) SilenceOutput();
-  job.seconds = seconds_before_slice_ +
-                std::chrono::duration<double>(Clock::now() - slice_begin_).count();
+  job.seconds =
+      seconds_before_slice_ + std::chrono::duration<double>(Clock::now() - slice_begin_).count();
   shared_->job.store(0);
   return end;
 }
@@ -312,7 +315,7 @@ bool Worker::ReportBugs(Job& job) {
 
 void Worker::ReportExecution(Job& job) {
   const sched::Trace& trace = g_scheduler.trace();
-  const char* outcome = !g_scheduler.result().bugs.empty() ? "bug"
+  const char* outcome = !g_scheduler.result().bugs.empty()  ? "bug"
                         : !CountsAsExecution(trace.outcome) ? "blocked"
                                                             : "ok";
   channel_.Send(Message("execution")

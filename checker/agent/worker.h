@@ -40,7 +40,7 @@ class Worker {
   bool ReportFailureToRun(Job& job);
   bool ReportCandidates(Job& job);  // true if a site was learned: restart
   void ReportCandidate(Job& job, const racedet::Candidate& candidate);
-  bool ReportBugs(Job& job);        // true if there was one
+  bool ReportBugs(Job& job);  // true if there was one
   void ReportExecution(Job& job);
   void ReportFinalState(Job& job);
   void Narrate(Job& job);

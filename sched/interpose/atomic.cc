@@ -1,17 +1,16 @@
 // Atomic operations: __tsan_atomicN_*. The hook performs the operation.
 //
-// In a controlled execution only one OS thread runs, so the operation itself needs no atomicity; what
-// matters is where a preemption point lies, and the footprint: a load and a compare-exchange that
-// fails are reads, the rest read and write (spec optimal-dpor 1.4). A read-modify-write that leaves
-// the value as it was is a read too (refinement `silent-rmw`): it depends on the value, and nobody
-// can tell that it happened.
+// In a controlled execution only one OS thread runs, so the operation itself needs no atomicity;
+// what matters is where a preemption point lies, and the footprint: a load and a compare-exchange
+// that fails are reads, the rest read and write (spec optimal-dpor 1.4). A read-modify-write that
+// leaves the value as it was is a read too (refinement `silent-rmw`): it depends on the value, and
+// nobody can tell that it happened.
 #include <stdint.h>
 #include <string.h>
 
 #include "sched/interpose/export.h"
 #include "sched/interpose/spin_stub.h"
 #include "sched/scheduler.h"
-
 
 namespace mc::sched {
 namespace {
@@ -63,13 +62,20 @@ enum class Rmw { kExchange, kAdd, kSub, kAnd, kOr, kXor, kNand };
 template <typename T, Rmw kOperation>
 T Combine(T old, T operand) {
   switch (kOperation) {
-    case Rmw::kExchange: return operand;
-    case Rmw::kAdd: return static_cast<T>(old + operand);
-    case Rmw::kSub: return static_cast<T>(old - operand);
-    case Rmw::kAnd: return static_cast<T>(old & operand);
-    case Rmw::kOr: return static_cast<T>(old | operand);
-    case Rmw::kXor: return static_cast<T>(old ^ operand);
-    case Rmw::kNand: return static_cast<T>(~(old & operand));
+    case Rmw::kExchange:
+      return operand;
+    case Rmw::kAdd:
+      return static_cast<T>(old + operand);
+    case Rmw::kSub:
+      return static_cast<T>(old - operand);
+    case Rmw::kAnd:
+      return static_cast<T>(old & operand);
+    case Rmw::kOr:
+      return static_cast<T>(old | operand);
+    case Rmw::kXor:
+      return static_cast<T>(old ^ operand);
+    case Rmw::kNand:
+      return static_cast<T>(~(old & operand));
   }
 }
 
@@ -83,8 +89,7 @@ T ReadModifyWrite(volatile T* address, T operand, int order, uint64_t pc) {
     return old;
   }
   EngineScope scope;
-  if constexpr (kOperation == Rmw::kExchange || kOperation == Rmw::kOr ||
-                kOperation == Rmw::kAnd) {
+  if constexpr (kOperation == Rmw::kExchange || kOperation == Rmw::kOr || kOperation == Rmw::kAnd) {
     g_scheduler.SpinPoint(pc, g_entry_registers);
   }
   Before(address, pc);
@@ -127,38 +132,38 @@ using mc::sched::Rmw;
 using mc::sched::Store;
 using mc::sched::uint128_t;
 
-#define MC_RMW(bits, T, name, operation)                                                       \
-  MC_HIDDEN T mc_hook_atomic##bits##_##name(volatile T* address, T value, int order) {         \
-    return ReadModifyWrite<T, operation>(address, value, order, MC_CALLER_PC());               \
-  }                                                                                            \
+#define MC_RMW(bits, T, name, operation)                                               \
+  MC_HIDDEN T mc_hook_atomic##bits##_##name(volatile T* address, T value, int order) { \
+    return ReadModifyWrite<T, operation>(address, value, order, MC_CALLER_PC());       \
+  }                                                                                    \
   MC_SPIN_STUB(__tsan_atomic##bits##_##name, mc_hook_atomic##bits##_##name);
 
-#define MC_ATOMICS(bits, T)                                                                      \
-  MC_HIDDEN T mc_hook_atomic##bits##_load(const volatile T* address, int order) {                \
-    return Load<T>(address, order, MC_CALLER_PC());                                              \
-  }                                                                                              \
-  MC_SPIN_STUB(__tsan_atomic##bits##_load, mc_hook_atomic##bits##_load);                         \
-  MC_EXPORT void __tsan_atomic##bits##_store(volatile T* address, T value, int order) {          \
-    Store<T>(address, value, order, MC_CALLER_PC());                                             \
-  }                                                                                              \
-  MC_RMW(bits, T, exchange, Rmw::kExchange)                                                      \
-  MC_RMW(bits, T, fetch_add, Rmw::kAdd)                                                          \
-  MC_RMW(bits, T, fetch_sub, Rmw::kSub)                                                          \
-  MC_RMW(bits, T, fetch_and, Rmw::kAnd)                                                          \
-  MC_RMW(bits, T, fetch_or, Rmw::kOr)                                                            \
-  MC_RMW(bits, T, fetch_xor, Rmw::kXor)                                                          \
-  MC_RMW(bits, T, fetch_nand, Rmw::kNand)                                                        \
-  MC_HIDDEN int mc_hook_atomic##bits##_cas_strong(volatile T* address, T* expected, T desired,   \
-                                                  int order, int failure) {                      \
-    return CompareExchange<T>(address, expected, desired, order, failure, MC_CALLER_PC());       \
-  }                                                                                              \
+#define MC_ATOMICS(bits, T)                                                                       \
+  MC_HIDDEN T mc_hook_atomic##bits##_load(const volatile T* address, int order) {                 \
+    return Load<T>(address, order, MC_CALLER_PC());                                               \
+  }                                                                                               \
+  MC_SPIN_STUB(__tsan_atomic##bits##_load, mc_hook_atomic##bits##_load);                          \
+  MC_EXPORT void __tsan_atomic##bits##_store(volatile T* address, T value, int order) {           \
+    Store<T>(address, value, order, MC_CALLER_PC());                                              \
+  }                                                                                               \
+  MC_RMW(bits, T, exchange, Rmw::kExchange)                                                       \
+  MC_RMW(bits, T, fetch_add, Rmw::kAdd)                                                           \
+  MC_RMW(bits, T, fetch_sub, Rmw::kSub)                                                           \
+  MC_RMW(bits, T, fetch_and, Rmw::kAnd)                                                           \
+  MC_RMW(bits, T, fetch_or, Rmw::kOr)                                                             \
+  MC_RMW(bits, T, fetch_xor, Rmw::kXor)                                                           \
+  MC_RMW(bits, T, fetch_nand, Rmw::kNand)                                                         \
+  MC_HIDDEN int mc_hook_atomic##bits##_cas_strong(volatile T* address, T* expected, T desired,    \
+                                                  int order, int failure) {                       \
+    return CompareExchange<T>(address, expected, desired, order, failure, MC_CALLER_PC());        \
+  }                                                                                               \
   MC_SPIN_STUB(__tsan_atomic##bits##_compare_exchange_strong, mc_hook_atomic##bits##_cas_strong); \
-  MC_SPIN_STUB(__tsan_atomic##bits##_compare_exchange_weak, mc_hook_atomic##bits##_cas_strong);  \
-  MC_HIDDEN T mc_hook_atomic##bits##_cas_val(volatile T* address, T expected, T desired,         \
-                                             int order, int failure) {                           \
-    CompareExchange<T>(address, &expected, desired, order, failure, MC_CALLER_PC());             \
-    return expected;                                                                             \
-  }                                                                                              \
+  MC_SPIN_STUB(__tsan_atomic##bits##_compare_exchange_weak, mc_hook_atomic##bits##_cas_strong);   \
+  MC_HIDDEN T mc_hook_atomic##bits##_cas_val(volatile T* address, T expected, T desired,          \
+                                             int order, int failure) {                            \
+    CompareExchange<T>(address, &expected, desired, order, failure, MC_CALLER_PC());              \
+    return expected;                                                                              \
+  }                                                                                               \
   MC_SPIN_STUB(__tsan_atomic##bits##_compare_exchange_val, mc_hook_atomic##bits##_cas_val);
 
 MC_ATOMICS(8, uint8_t)

@@ -148,7 +148,8 @@ void Initialised(BarrierView& barrier, unsigned count, uint64_t pc) {
 int Destroy(BarrierView& barrier, uint64_t pc) {
   BeforeOperation(kPpLock, pc, OperationDetail::kBarrierDestroy);
   g_scheduler.RecordCell(StateCell(barrier), kReadWrite, kValueRelevant, pc);
-  g_scheduler.RecordCell(GenerationCell(barrier, barrier.generation), kReadWrite, kValueRelevant, pc);
+  g_scheduler.RecordCell(GenerationCell(barrier, barrier.generation), kReadWrite, kValueRelevant,
+                         pc);
   Touch(barrier, kWrite, pc);
   if (barrier.mark == kDestroyedMark) {
     return Misuse(NameOfObject("barrier", &barrier) + " is destroyed twice", pc, EINVAL);

@@ -163,7 +163,9 @@ int DestroyCondition(ConditionVariableView& condition, uint64_t pc) {
   return 0;
 }
 
-void ConditionInitBegins(uint64_t pc) { BeforeOperation(kPpLock, pc, OperationDetail::kConditionInit); }
+void ConditionInitBegins(uint64_t pc) {
+  BeforeOperation(kPpLock, pc, OperationDetail::kConditionInit);
+}
 
 void ConditionInitialised(ConditionVariableView& condition, uint64_t pc) {
   g_scheduler.RecordCell(ConditionCell(condition), kWrite, 0, pc);

@@ -19,8 +19,8 @@ struct Handler {
   bool of_program;  // not of a library that is not under test
 };
 
-// `initial` handlers were registered before the entry, `added` ones in the running execution. The two
-// are kept apart because the first kind's memory belongs to the snapshot.
+// `initial` handlers were registered before the entry, `added` ones in the running execution. The
+// two are kept apart because the first kind's memory belongs to the snapshot.
 struct HandlerList {
   std::vector<Handler> initial, added;
 

@@ -1,5 +1,6 @@
-// Allocation by the program under test: the heap, the accesses of spec optimal-dpor 1.4, and reports
-// of double, invalid and mismatched frees. Called by the allocation functions (allocation.cc).
+// Allocation by the program under test: the heap, the accesses of spec optimal-dpor 1.4, and
+// reports of double, invalid and mismatched frees. Called by the allocation functions
+// (allocation.cc).
 #include <string.h>
 
 #include <string>
@@ -53,8 +54,8 @@ std::string DescribeBlock(const HeapBlock& block) {
                      ", allocated by T" + std::to_string(block.allocating_thread) + " with " +
                      AllocatorNameOf(block.kind) + " at " + CodeAddress(block.allocation_pc);
   if (!block.live()) {
-    text += "\nfreed by T" + std::to_string(block.freeing_thread) + " at " +
-            CodeAddress(block.free_pc);
+    text +=
+        "\nfreed by T" + std::to_string(block.freeing_thread) + " at " + CodeAddress(block.free_pc);
   }
   return text;
 }
@@ -69,10 +70,10 @@ void FreeRecorded(void* pointer, AllocationKind kind, uint64_t pc) {
     const std::string details = block == nullptr ? std::string() : DescribeBlock(*block);
     g_scheduler.RecordFailedAccess(address, block == nullptr ? 1 : block->size, kWrite, kFree, pc);
     if (status == FreeStatus::kDoubleFree) {
-      g_scheduler.FailThread(BugKind::kDoubleFree,
-                             std::string(ReleaseNameOf(kind)) + " of " + Hex(address) +
-                                 ", which is free already",
-                             pc, details);
+      g_scheduler.FailThread(
+          BugKind::kDoubleFree,
+          std::string(ReleaseNameOf(kind)) + " of " + Hex(address) + ", which is free already", pc,
+          details);
     }
     g_scheduler.FailThread(BugKind::kInvalidFree,
                            std::string(ReleaseNameOf(kind)) + " of " + Hex(address) +

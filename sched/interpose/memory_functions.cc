@@ -1,7 +1,8 @@
-// memcpy, strlen and their kin: the accesses they make are recorded, then the C library does the work.
+// memcpy, strlen and their kin: the accesses they make are recorded, then the C library does the
+// work.
 //
-// The dynamic loader and early start-up code call these before anything is set up; a plain byte loop
-// serves until the C library's own functions are known.
+// The dynamic loader and early start-up code call these before anything is set up; a plain byte
+// loop serves until the C library's own functions are known.
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -246,8 +247,7 @@ MC_EXPORT char* strchr(const char* text, int value) {
   return text[i] == static_cast<char>(value) ? const_cast<char*>(text) + i : nullptr;
 }
 MC_EXPORT char* strrchr(const char* text, int value) {
-  const size_t length =
-      g_program_running ? ReadString(text, MC_CALLER_PC()) : Length(text);
+  const size_t length = g_program_running ? ReadString(text, MC_CALLER_PC()) : Length(text);
   for (size_t i = length + 1; i-- > 0;) {
     if (text[i] == static_cast<char>(value)) return const_cast<char*>(text) + i;
   }

@@ -12,8 +12,8 @@
 #include <string>
 
 #include "sched/exit_handlers.h"
-#include "sched/interpose/export.h"
 #include "sched/interpose/exception_type.h"
+#include "sched/interpose/export.h"
 #include "sched/scheduler.h"
 #include "sched/start.h"
 
@@ -100,8 +100,8 @@ MC_EXPORT __attribute__((noreturn)) void abort() {
   RealOf<void (*)()>("abort")();
   __builtin_trap();
 }
-MC_EXPORT __attribute__((noreturn)) void __assert_fail(const char* assertion, const char* file, unsigned line,
-                                          const char* function) {
+MC_EXPORT __attribute__((noreturn)) void __assert_fail(const char* assertion, const char* file,
+                                                       unsigned line, const char* function) {
   if (g_program_running) {
     mc::sched::AssertionFailed(assertion, file, line, function, MC_CALLER_PC());
   }
@@ -109,11 +109,12 @@ MC_EXPORT __attribute__((noreturn)) void __assert_fail(const char* assertion, co
       assertion, file, line, function);
   __builtin_trap();
 }
-MC_EXPORT __attribute__((noreturn)) void __assert_perror_fail(int error, const char* file, unsigned line,
-                                                 const char* function) {
+MC_EXPORT __attribute__((noreturn)) void __assert_perror_fail(int error, const char* file,
+                                                              unsigned line, const char* function) {
   __assert_fail(strerror(error), file, line, function);
 }
-MC_EXPORT __attribute__((noreturn)) void __assert(const char* assertion, const char* file, int line) {
+MC_EXPORT __attribute__((noreturn)) void __assert(const char* assertion, const char* file,
+                                                  int line) {
   __assert_fail(assertion, file, static_cast<unsigned>(line), nullptr);
 }
 // libstdc++'s own assertions (_GLIBCXX_ASSERTIONS).

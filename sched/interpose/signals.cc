@@ -54,10 +54,10 @@ std::string Describe(const Fault& fault) {
   g_program_running = false;
   const Fault fault = g_fault;
   if (IsStackGuard(fault.address) && fault.signal_number == SIGSEGV) {
-    g_scheduler.FailThread(BugKind::kStackOverflow,
-                           "the stack of T" + std::to_string(g_scheduler.current().id) +
-                               " (8 MiB) is used up",
-                           fault.pc);
+    g_scheduler.FailThread(
+        BugKind::kStackOverflow,
+        "the stack of T" + std::to_string(g_scheduler.current().id) + " (8 MiB) is used up",
+        fault.pc);
   }
   g_scheduler.FailThread(BugKind::kSignal, Describe(fault), fault.pc);
 }
@@ -67,7 +67,8 @@ void HandleFault(int number, siginfo_t* info, void* raw_context) {
   const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
   if (number == SIGSEGV && g_scheduler.snapshot().HandleWriteFault(address)) return;
   if (!g_scheduler.InProgramThread()) {
-    // The engine itself, between executions: die as any program does; the supervisor tells the rest.
+    // The engine itself, between executions: die as any program does; the supervisor tells the
+    // rest.
     signal(number, SIG_DFL);
     return;
   }

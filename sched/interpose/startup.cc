@@ -1,6 +1,4 @@
 // The start of the process: takes control before the program's main.
-#include "sched/start.h"
-
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +7,7 @@
 
 #include "sched/allocation_hooks.h"
 #include "sched/interpose/export.h"
+#include "sched/start.h"
 
 namespace mc::sched {
 
@@ -51,8 +50,8 @@ void MarkEngineStarted() { g_engine_started = true; }
 
 MC_EXPORT int __libc_start_main(mc::sched::MainFunction main, int argc, char** argv, void (*init)(),
                                 void (*fini)(), void (*loader_fini)(), void* stack_end) {
-  using StartFunction = int (*)(mc::sched::MainFunction, int, char**, void (*)(), void (*)(),
-                                void (*)(), void*);
+  using StartFunction =
+      int (*)(mc::sched::MainFunction, int, char**, void (*)(), void (*)(), void (*)(), void*);
   mc::sched::g_program_main = main;
   const auto real = reinterpret_cast<StartFunction>(dlsym(RTLD_NEXT, "__libc_start_main"));
   return real(&mc::sched::StartMain, argc, argv, init, fini, loader_fini, stack_end);

@@ -137,10 +137,9 @@ int DetachThread(pthread_t handle, uint64_t pc) {
   BeforeOperation(kPpThread, pc, OperationDetail::kDetach);
   TouchHandle(*target, kReadWrite, pc);
   if (target->detached || target->joined) {
-    return Misuse(
-        "detach of " + NameOfOwner(OwnerOf(*target)) +
-            (target->detached ? ", which is detached already" : ", which was joined"),
-        pc, EINVAL);
+    return Misuse("detach of " + NameOfOwner(OwnerOf(*target)) +
+                      (target->detached ? ", which is detached already" : ", which was joined"),
+                  pc, EINVAL);
   }
   target->detached = true;
   g_scheduler.Progress();

@@ -1,5 +1,5 @@
-// libatomic's interface: std::atomic<T> of sizes the compiler has no instruction for, and the 16-byte
-// operations. Compiled programs call these whether or not they are instrumented.
+// libatomic's interface: std::atomic<T> of sizes the compiler has no instruction for, and the
+// 16-byte operations. Compiled programs call these whether or not they are instrumented.
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -153,16 +153,16 @@ bool mc_atomic_compare_exchange_16(void* object, void* expected, uint128_t desir
   return mc::sched::CompareExchange(16, object, expected, &desired, order, MC_CALLER_PC());
 }
 
-#define MC_FETCH_16(name, expression)                                                        \
-  extern "C" __attribute__((visibility("default"))) uint128_t mc_atomic_fetch_##name##_16(   \
-      void*, uint128_t, int) MC_LIBATOMIC("__atomic_fetch_" #name "_16");                    \
-  uint128_t mc_atomic_fetch_##name##_16(void* object, uint128_t operand, int order) {        \
-    return mc::sched::Fetch(object, order, MC_CALLER_PC(),                                   \
-                            [=](uint128_t old) -> uint128_t { return expression; });         \
+#define MC_FETCH_16(name, expression)                                                      \
+  extern "C" __attribute__((visibility("default"))) uint128_t mc_atomic_fetch_##name##_16( \
+      void*, uint128_t, int) MC_LIBATOMIC("__atomic_fetch_" #name "_16");                  \
+  uint128_t mc_atomic_fetch_##name##_16(void* object, uint128_t operand, int order) {      \
+    return mc::sched::Fetch(object, order, MC_CALLER_PC(),                                 \
+                            [=](uint128_t old) -> uint128_t { return expression; });       \
   }
 MC_FETCH_16(add, old + operand)
 MC_FETCH_16(sub, old - operand)
-MC_FETCH_16(and, old & operand)
+MC_FETCH_16(and, old& operand)
 MC_FETCH_16(or, old | operand)
 MC_FETCH_16(xor, old ^ operand)
-MC_FETCH_16(nand, ~(old & operand))
+MC_FETCH_16(nand, ~(old& operand))

@@ -69,8 +69,10 @@ constexpr struct {
   const char* name;
   void (*run)();
 } kCases[] = {
-    {"threads-of-one-lock", ThreadsOfOneLock}, {"independent-threads", IndependentThreads},
-    {"large-heap", LargeHeap},                 {"long-execution", LongExecution},
+    {"threads-of-one-lock", ThreadsOfOneLock},
+    {"independent-threads", IndependentThreads},
+    {"large-heap", LargeHeap},
+    {"long-execution", LongExecution},
     {"many-executions", ManyExecutions},
 };
 
