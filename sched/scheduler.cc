@@ -108,6 +108,7 @@ void Scheduler::SpinPoint(uint64_t pc, const EntryRegisters& registers, bool of_
   const bool used_mutexes = t.spin.used_mutexes();
   // The block ends even if the loop would be left now: where it ends must not depend on who wrote
   // meanwhile.
+  const EntryRegisters here = registers;  // which other threads' hooks overwrite meanwhile
   Operation spin;
   spin.kind = OperationKind::kSpin;
   spin.pc = pc;
@@ -117,7 +118,7 @@ void Scheduler::SpinPoint(uint64_t pc, const EntryRegisters& registers, bool of_
     t.spin.BeginIteration();  // and no state is forgotten: else it would count as new again
   } else {
     t.spin.Progress();
-    Arrive(pc, registers, of_mutex);
+    Arrive(pc, here, of_mutex);
   }
 }
 
