@@ -24,6 +24,7 @@ namespace mc::checker {
 namespace {
 
 std::string Demangle(const char* name) {
+  if (std::string_view(name).substr(0, 2) != "_Z") return name;  // a C name: `f` is no float
   int status = 0;
   char* demangled = abi::__cxa_demangle(name, nullptr, nullptr, &status);
   std::string result = status == 0 ? demangled : name;

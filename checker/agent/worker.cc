@@ -10,6 +10,7 @@
 #include "checker/agent/output.h"
 #include "checker/agent/registered_tests.h"
 #include "checker/agent/schedule_text.h"
+#include "sched/start.h"
 
 namespace mc::checker {
 namespace {
@@ -86,6 +87,13 @@ void Worker::Define(const Message& message) {
   std::unique_ptr<Job> job = Job::FromMessage(message, &error);
   if (job != nullptr && !job->test().empty() && FindRegisteredTest(job->test()) == nullptr) {
     error = "the harness has no test named " + job->test();
+    job = nullptr;
+  }
+  if (job != nullptr && sched::ThreadBeforeMain()) {
+    error =
+        "a thread was started before main, by the constructor of a global object: mc begins at "
+        "main "
+        "and cannot schedule it. Start threads in main or in what it calls";
     job = nullptr;
   }
   if (job == nullptr) {

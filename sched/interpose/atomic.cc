@@ -101,6 +101,17 @@ T ReadModifyWrite(volatile T* address, T operand, int order, uint64_t pc) {
   return old;
 }
 
+// A compare-exchange that fails also stores what it found. In the thread's own stack that shows in
+// the state of a loop; elsewhere it is an access to memory like any other.
+template <typename T>
+void StoreFound(T* expected, T found, uint64_t pc) {
+  *expected = found;
+  const auto address = reinterpret_cast<uintptr_t>(expected);
+  const Thread& self = g_scheduler.current();
+  if (address >= self.stack_low && address < self.stack_high) return;
+  g_scheduler.RecordMemory(address, sizeof(T), kWrite, 0, pc, MemoryOrder::kRelaxed);
+}
+
 template <typename T>
 bool CompareExchange(volatile T* address, T* expected, T desired, int order, int failure_order,
                      uint64_t pc) {
@@ -113,8 +124,8 @@ bool CompareExchange(volatile T* address, T* expected, T desired, int order, int
   Before(address, pc);
   const T old = *address;
   if (old != *expected) {
-    *expected = old;
     if (!g_scheduler.Mutated(EventModelMutation::kCasFail)) Note(address, kRead, failure_order, pc);
+    StoreFound(expected, old, pc);
     return false;
   }
   *address = desired;

@@ -126,10 +126,47 @@ __attribute__((visibility("default"), noreturn)) void __glibcxx_assert_fail(
 }
 }  // namespace std
 
+namespace {
+
+// Is the signal not blocked, not ignored and without a handler, and is its default to end the
+// program?
+bool EndsProgram(int signal_number) {
+  switch (signal_number) {
+    case SIGCHLD:
+    case SIGCONT:
+    case SIGURG:
+    case SIGWINCH:
+      return false;
+    case SIGSEGV:  // what a program installs for these is not used (signals.cc)
+    case SIGBUS:
+    case SIGFPE:
+    case SIGILL:
+    case SIGTRAP:
+      return true;
+    default:
+      break;
+  }
+  struct sigaction action = {};
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  if (mc::sched::RealSigaction(signal_number, nullptr, &action) != 0) {
+    return false;  // no such signal: raise says so
+  }
+  sigprocmask(SIG_BLOCK, nullptr, &blocked);
+  return action.sa_handler == SIG_DFL && sigismember(&blocked, signal_number) == 0;
+}
+
+}  // namespace
+
 MC_EXPORT int raise(int signal_number) {
   if (!g_program_running) return RealOf<int (*)(int)>("raise")(signal_number);
   EngineScope scope;
   if (signal_number == SIGKILL) kill(getpid(), SIGKILL);
+  if (!EndsProgram(signal_number)) {
+    mc::sched::ProgramScope
+        handler;  // the operating system's thread is the one that runs the caller
+    return RealOf<int (*)(int)>("raise")(signal_number);
+  }
   // The signal would go to the operating system's thread; here the thread that raises it fails.
   g_scheduler.FailThread(
       signal_number == SIGABRT ? mc::sched::BugKind::kAbort : mc::sched::BugKind::kSignal,

@@ -43,6 +43,9 @@ int StartMain(int argc, char** argv, char** environment) {
 
 }  // namespace
 
+bool g_thread_before_main = false;
+
+bool ThreadBeforeMain() { return g_thread_before_main; }
 bool EngineStarted() { return g_engine_started; }
 void MarkEngineStarted() { g_engine_started = true; }
 

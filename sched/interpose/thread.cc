@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sched/allocation_hooks.h"
 #include "sched/interpose/hook.h"
 #include "sched/interpose/object_views.h"
 #include "sched/interpose/real.h"
@@ -14,6 +15,7 @@
 #include "sched/interpose/system_call.h"
 #include "sched/interpose/thread_operations.h"
 #include "sched/interpose/virtual_time.h"
+#include "sched/start.h"
 
 namespace mc::sched {
 
@@ -159,6 +161,7 @@ using namespace mc::sched;
 MC_HOOK int pthread_create(pthread_t* handle, const pthread_attr_t* attributes,
                            void* (*entry)(void*), void* argument) {
   if (!g_scheduler.program_running()) {
+    g_thread_before_main = g_thread_before_main || !EngineStarted();
     return Real().pthread_create(handle, attributes, entry, argument);
   }
   EngineScope scope;

@@ -229,7 +229,9 @@ void CheckConvergence(const Range& range, const std::string& name, Counters& cou
   for (const Other& other : others) {
     // What takes a reduced search as long as that is not for comparing.
     const Answers found = Search(range, other.search + " --executions=200000", name);
-    for (const auto& [seed, want] : whole) {
+    for (const auto& answer : whole) {
+      const uint64_t seed = answer.first;
+      const Answer* const want = answer.second;
       const auto at = found.find(seed);
       if (at == found.end()) {
         report(seed, {other.search + ": no answer", "", {other.search}});

@@ -80,8 +80,8 @@ BODY(SpinTryP) {
   return 0;
 }
 
-constexpr Success kAlways = Success::kAlways, kZero = Success::kZero;
-constexpr Needs kNothing = Needs::kNothing, kKnown = Needs::kKnown;
+constexpr Success kZero = Success::kZero;
+constexpr Needs kKnown = Needs::kKnown;
 constexpr Takes kThread = Takes::kThread;
 
 constexpr Operation kOperations[] = {

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cassert>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -241,6 +242,21 @@ void KillsItself() {
   TwoThreads();
   kill(getpid(), SIGKILL);
 }
+// Ignored, handled, blocked: as the operating system does it.
+void RaisesHandled() {
+  static volatile std::sig_atomic_t handled;
+  handled = 0;
+  std::signal(SIGUSR1, SIG_IGN);
+  raise(SIGUSR1);
+  std::signal(SIGUSR1, [](int) { handled = handled + 1; });
+  std::thread other([] { raise(SIGUSR1); });
+  other.join();
+  raise(SIGUSR1);
+  if (handled != 2) std::abort();
+  std::signal(SIGUSR1, SIG_DFL);
+  raise(SIGCHLD);
+}
+void RaisesUnhandled() { raise(SIGUSR2); }
 void KilledInOneOrder() {
   std::thread other([] {
     if (shared == 2) raise(SIGKILL);
@@ -310,6 +326,8 @@ constexpr struct {
     {"infinite-loop-without-memory", InfiniteLoopWithoutMemory},
     {"allocates-without-end", AllocatesWithoutEnd},
     {"forks", Forks},
+    {"raises-handled", RaisesHandled},
+    {"raises-unhandled", RaisesUnhandled},
 };
 
 }  // namespace

@@ -173,4 +173,29 @@ MC_TEST(DescheduleUntilMadeRunnable) {
   other.join();
 }
 
+// A failed compare-exchange changes `expected`, here a field of a heap block: the next try
+// succeeds.
+MC_TEST(ExpectedOnTheHeap) {
+  struct Node {
+    Node* next;
+  };
+  static std::atomic<Node*> head{nullptr};
+  const auto push = [] {
+    Node* node = new Node;
+    node->next = head.load();
+    while (!head.compare_exchange_weak(node->next, node)) {
+    }
+  };
+  std::thread other(push);
+  push();
+  other.join();
+  int count = 0;
+  while (Node* node = head.load()) {
+    head = node->next;
+    delete node;
+    ++count;
+  }
+  mc_assert(count == 2);
+}
+
 MC_MAIN();
