@@ -64,7 +64,7 @@ Operation EventModel::OperationIn(const Operation& operation, ThreadId thread, u
       operation.kind != OperationKind::kFutexReturn) {
     return operation;
   }
-  if (previous != kNoPosition && path_.HasFlag(previous, sched::kTimedOut)) return operation;
+  if (operation.wait_is_over) return operation;
   // Any of several wake-ups will do: mc_make_runnable writes the cell also if it comes too late.
   for (uint32_t waker = path_.Waker(thread, previous, j); waker != kNoPosition;
        waker = path_.Waker(thread, previous, waker)) {

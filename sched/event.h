@@ -112,6 +112,8 @@ struct Operation {
   // may wake spuriously): the cell that its time-out would have written (condvar or futex queue).
   // 0 if the wait has no time-out, or the time-out is what ended it.
   Cell timeout_object = 0;
+  // kReacquire of a thread whose wait is over whoever else does what: it ran out.
+  bool wait_is_over = false;
 };
 
 // The change a block made to one synchronisation object, net (spec 1.1 item 5).

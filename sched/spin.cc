@@ -106,9 +106,11 @@ bool SpinTracker::SameState(const Visit& visit, const EntryRegisters& registers,
 }
 
 // A loop that looks at the clock is about to be closed: lets time pass first. True if that was
-// done.
+// done. A whole iteration has to come then, in which it looks at the clock again, wherever in the
+// loop this is.
 bool SpinTracker::PutClockOn(const Visit& visit) {
   if (visit.clock_reads == clock_reads_ || clock_put_on_) return false;
+  Progress();
   clock_put_on_ = true;
   *clock_ns_ += kMonthNs;
   return true;

@@ -102,7 +102,9 @@ int WaitOnCondition(ConditionVariableView& condition, MutexView& mutex, const ti
     RaiseClock(&thread.clock_ns, end);
   }
   if (thread.pending.kind != OperationKind::kReacquire) {  // timed out, or woken as a spinner
-    g_scheduler.EndBlock(Reacquisition(mutex, pc), &CanReacquire);
+    Operation next = Reacquisition(mutex, pc);
+    next.wait_is_over = true;
+    g_scheduler.EndBlock(next, &CanReacquire);
     if (!g_scheduler.Mutated(EventModelMutation::kWake)) {
       g_scheduler.RecordCell(WakeCell(thread), kRead, kValueRelevant, pc);
     }

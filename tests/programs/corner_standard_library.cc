@@ -274,4 +274,14 @@ MC_TEST(ForgottenJoin) {
   std::thread other([] {});
 }
 
+// Waits with a time-out first and then without, all inside one block.
+MC_TEST(FutureWaitForThenGet) {
+  std::promise<int> promise;
+  std::future<int> future = promise.get_future();
+  std::thread other([&] { promise.set_value(7); });
+  (void)future.wait_for(std::chrono::milliseconds(1));
+  mc_assert(future.get() == 7);
+  other.join();
+}
+
 MC_MAIN();

@@ -1,6 +1,7 @@
 // Corner cases of condition variables and of loops that wait. corners.txt says what mc must find in
 // each.
 #include <mc/mc.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -171,6 +172,42 @@ MC_TEST(DescheduleUntilMadeRunnable) {
   if (waiter >= 0) mc_make_runnable(waiter);
   mc_atomic_end();
   other.join();
+}
+
+// A loop with a deadline runs into it, wherever in the loop it looks at the clock, and however many
+// turns that takes.
+MC_TEST(DeadlineOfAPoll) {
+  using std::chrono::milliseconds;
+  using Clock = std::chrono::steady_clock;
+  static std::atomic<bool> done{false};
+  std::thread other([] { done = true; });
+  const Clock::time_point end = Clock::now() + milliseconds(5);
+  bool late = false;
+  while (!done) {
+    late = Clock::now() > end;
+    if (late) break;
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  other.join();
+  mc_assert(!late);
+}
+
+MC_TEST(DeadlineBeforeASlowerThread) {
+  static std::atomic<bool> done{false};
+  std::thread other([] {
+    sleep(5);
+    done = true;
+  });
+  const time_t end = time(nullptr) + 2;
+  bool late = false;
+  for (;;) {
+    usleep(100000);
+    if (done) break;
+    late = time(nullptr) >= end;
+    if (late) break;
+  }
+  other.join();
+  mc_assert(!late);
 }
 
 // A failed compare-exchange changes `expected`, here a field of a heap block: the next try

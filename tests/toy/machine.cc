@@ -281,6 +281,7 @@ Machine::Flow Machine::Waiting(Thread& t) {
     t.timed_out = true;
     t.pending = sched::Operation();
     t.pending.kind = OperationKind::kReacquire;
+    t.pending.wait_is_over = true;
     t.pending.object = MutexCell(i.object2);
     event_.flags |= sched::kTimedOut;
     return Flow::kEndBlock;
