@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -242,6 +243,30 @@ void KillsItself() {
   TwoThreads();
   kill(getpid(), SIGKILL);
 }
+// Into memory that nothing has written before, whose pages are those of the snapshot.
+void KernelWrites() {
+  static int ends[2];
+  static char text[3 * 4096];
+  static struct stat status;
+  assert(pipe(ends) == 0);
+  assert(write(ends[1], "abc", 3) == 3);
+  assert(read(ends[0], text + 4096, 3) == 3);
+  assert(std::memcmp(text + 4096, "abc", 3) == 0);
+  assert(fstat(ends[0], &status) == 0);
+  assert(getcwd(text + 8192, 4096) != nullptr);
+  close(ends[0]);
+  close(ends[1]);
+  TwoThreads();
+}
+// What cannot be scheduled is not called a loop.
+void WaitsForAPipe() {
+  int ends[2];
+  assert(pipe(ends) == 0);
+  std::thread other([&] { assert(write(ends[1], "x", 1) == 1); });
+  char byte;
+  assert(read(ends[0], &byte, 1) == 1);
+  other.join();
+}
 // Ignored, handled, blocked: as the operating system does it.
 void RaisesHandled() {
   static volatile std::sig_atomic_t handled;
@@ -326,6 +351,8 @@ constexpr struct {
     {"infinite-loop-without-memory", InfiniteLoopWithoutMemory},
     {"allocates-without-end", AllocatesWithoutEnd},
     {"forks", Forks},
+    {"kernel-writes", KernelWrites},
+    {"waits-for-a-pipe", WaitsForAPipe},
     {"raises-handled", RaisesHandled},
     {"raises-unhandled", RaisesUnhandled},
 };
