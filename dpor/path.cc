@@ -55,7 +55,6 @@ void Path::Extend(const sched::Trace& trace, EventId expected) {
     added.written |= BitsOf({a.begin, a.size, a.mode});
   }
   added.thread = e.thread;
-  added.flags = e.flags;
   added.index = e.index;
   added.serial = next_serial_++;
   added.first_pair = static_cast<uint32_t>(pairs_.size());

@@ -73,9 +73,6 @@ class Path {
   uint64_t written(size_t position) const { return events_[position].written; }
   // The greatest position of an event on which this one depends directly; kNoPosition if none.
   uint32_t last_predecessor(size_t position) const { return events_[position].last_predecessor; }
-  bool HasFlag(size_t position, uint16_t flag) const {
-    return (events_[position].flags & flag) != 0;
-  }
 
   // Does the event at `i` happen before (or is it) the one at `j`? i <= j or the answer is false.
   bool HappensBefore(size_t i, size_t j) const {
@@ -134,7 +131,6 @@ class Path {
   struct PathEvent {
     EventId id = kNoEvent;
     sched::ThreadId thread = 0;
-    uint16_t flags = 0;
     uint32_t index = 0;
     uint32_t last_predecessor = kNoPosition;
     uint32_t first_pair = 0;

@@ -92,8 +92,7 @@ void Worker::Define(const Message& message) {
   if (job != nullptr && sched::ThreadBeforeMain()) {
     error =
         "a thread was started before main, by the constructor of a global object: mc begins at "
-        "main "
-        "and cannot schedule it. Start threads in main or in what it calls";
+        "main and cannot schedule it. Start threads in main or in what it calls";
     job = nullptr;
   }
   if (job == nullptr) {

@@ -23,12 +23,12 @@
 namespace mc::sched {
 namespace {
 
-void Open(const void* address, size_t size) {
+void MakeWritable(const void* address, size_t size) {
   if (address == nullptr) return;
   g_scheduler.snapshot().PrepareForKernelWrite(reinterpret_cast<uintptr_t>(address), size);
 }
 
-void Written(const void* address, size_t size, uint64_t pc) {
+void RecordWritten(const void* address, size_t size, uint64_t pc) {
   if (address == nullptr || size == 0) return;
   g_scheduler.RecordMemory(reinterpret_cast<uintptr_t>(address), size, kWrite, 0, pc,
                            MemoryOrder::kRelaxed);
@@ -58,9 +58,9 @@ auto Call(const char* name, const void* place, size_t size, uint64_t pc, Argumen
   const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
   if (!g_program_running) return real(arguments...);
   EngineScope scope;
-  Open(place, size);
+  MakeWritable(place, size);
   const auto result = real(arguments...);
-  if (result == 0) Written(place, size, pc);
+  if (result == 0) RecordWritten(place, size, pc);
   return result;
 }
 
@@ -72,9 +72,9 @@ ssize_t Receive(const char* name, void* place, size_t size, uint64_t pc, int des
   if (!g_program_running) return real(descriptor, place, size, arguments...);
   EngineScope scope;
   RefuseToWait(descriptor, name);
-  Open(place, size);
+  MakeWritable(place, size);
   const ssize_t result = real(descriptor, place, size, arguments...);
-  if (result > 0) Written(place, static_cast<size_t>(result), pc);
+  if (result > 0) RecordWritten(place, static_cast<size_t>(result), pc);
   return result;
 }
 
@@ -131,7 +131,7 @@ MC_EXPORT int uname(struct utsname* place) noexcept {
 MC_EXPORT int getsockopt(int socket, int level, int option, void* place, socklen_t* size) noexcept {
   if (mc::sched::g_program_running && size != nullptr) {
     mc::sched::EngineScope scope;
-    mc::sched::Open(size, sizeof *size);
+    mc::sched::MakeWritable(size, sizeof *size);
   }
   return Call<int (*)(int, int, int, void*, socklen_t*)>(
       "getsockopt", place, size == nullptr ? 0 : *size, MC_CALLER_PC(), socket, level, option,
@@ -141,7 +141,7 @@ MC_EXPORT char* getcwd(char* place, size_t size) noexcept {
   const auto real = reinterpret_cast<char* (*)(char*, size_t)>(dlsym(RTLD_NEXT, "getcwd"));
   if (!mc::sched::g_program_running || place == nullptr) return real(place, size);
   mc::sched::EngineScope scope;
-  mc::sched::Open(place, size);
+  mc::sched::MakeWritable(place, size);
   return real(place, size);
 }
 MC_EXPORT ssize_t readlink(const char* path, char* place, size_t size) noexcept {
@@ -149,8 +149,8 @@ MC_EXPORT ssize_t readlink(const char* path, char* place, size_t size) noexcept 
   const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "readlink"));
   if (!mc::sched::g_program_running) return real(path, place, size);
   mc::sched::EngineScope scope;
-  mc::sched::Open(place, size);
+  mc::sched::MakeWritable(place, size);
   const ssize_t result = real(path, place, size);
-  if (result > 0) mc::sched::Written(place, static_cast<size_t>(result), MC_CALLER_PC());
+  if (result > 0) mc::sched::RecordWritten(place, static_cast<size_t>(result), MC_CALLER_PC());
   return result;
 }
