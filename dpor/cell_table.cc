@@ -49,6 +49,7 @@ void CellTable::Divide(uint32_t cell, uint8_t common) {
   cells_[added].next = cells_[cell].next;
   cells_[cell].next = added;
   divided_ = true;
+  ++version_;
 }
 
 void CellTable::RevertTo(const Mark& mark) {

@@ -113,6 +113,14 @@ class CellTable {
   void RevertTo(const Mark& mark);
 
   bool divided() const { return divided_; }
+  // Changes when cells are divided: their numbers are good for one version. Never 0.
+  uint64_t version() const { return version_; }
+  // Do blocks have to do with accesses to words (ForEachNested)?
+  bool has_blocks() const { return blocks_.active(); }
+  // Is the range cut into blocks?
+  static bool IsLarge(const Range& range) {
+    return range.size >= kLargeRange && sched::IsMemory(range.begin);
+  }
   // Forgets all accesses, keeps the cells.
   void ForgetAccesses();
 
@@ -241,6 +249,7 @@ class CellTable {
   std::vector<Undo> undo_;
   BlockTree blocks_;
   bool divided_ = false;
+  uint64_t version_ = 1;
 };
 
 }  // namespace mc::dpor

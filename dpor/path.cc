@@ -41,38 +41,48 @@ void Path::BuildRanges(const sched::Trace& trace, size_t position, std::vector<R
   *universal = e.operation.kind == OperationKind::kHandlerPhase;
 }
 
-void Path::Extend(const sched::Trace& trace, EventId expected) {
-  const uint32_t position = static_cast<uint32_t>(events_.size());
+// The record of the trace's event at `position`: one seen lately, or `expected`, or a new one.
+RecentEvents::Variant* Path::RecordOf(const sched::Trace& trace, uint32_t position,
+                                      EventId expected, EventId* id) {
   const sched::Event& e = trace.events[position];
+  if (RecentEvents::Variant* known = recent_.Find(trace, e)) {
+    *id = known->id;
+    pool_.AddReference(*id);
+    return known;
+  }
   bool universal;
   BuildRanges(trace, position, &ranges_, &universal);
   choices_.clear();
   for (const sched::Choice& c : trace.ChoicesOf(e)) choices_.push_back(c.value);
-
-  PathEvent added;
-  for (const sched::MicroAccess& a : trace.AccessesOf(e)) {
-    if (a.size == 0 || (a.mode & (sched::kWrite | sched::kAdd)) == 0) continue;
-    added.written |= BitsOf({a.begin, a.size, a.mode});
+  *id = kNoEvent;
+  if (expected != kNoEvent) {
+    const EventRecord& x = pool_[expected];
+    if (x.exact && x.thread == e.thread && x.index == e.index && x.universal == universal &&
+        std::ranges::equal(x.footprint(), ranges_) &&
+        std::ranges::equal(x.choice_values(), choices_)) {
+      *id = expected;
+      pool_.AddReference(expected);
+    }
   }
+  if (*id == kNoEvent) {
+    *id = pool_.Create(e.thread, e.index, true, universal, ranges_, choices_);
+  }
+  return recent_.Enter(trace, e, *id);
+}
+
+void Path::Extend(const sched::Trace& trace, EventId expected) {
+  const uint32_t position = static_cast<uint32_t>(events_.size());
+  const sched::Event& e = trace.events[position];
+  PathEvent added;
+  RecentEvents::Variant* const known = RecordOf(trace, position, expected, &added.id);
+  const EventRecord& record = pool_[added.id];
   added.thread = e.thread;
   added.index = e.index;
   added.serial = next_serial_++;
   added.first_pair = static_cast<uint32_t>(pairs_.size());
   added.first_object_undo = static_cast<uint32_t>(object_undo_.size());
   added.cell_mark = cells_.mark();
-  if (expected != kNoEvent) {
-    const EventRecord& x = pool_[expected];
-    if (x.exact && x.thread == e.thread && x.index == e.index && x.universal == universal &&
-        std::ranges::equal(x.footprint(), ranges_) &&
-        std::ranges::equal(x.choice_values(), choices_)) {
-      added.id = expected;
-      pool_.AddReference(expected);
-    }
-  }
-  if (added.id == kNoEvent) {
-    added.id = pool_.Create(e.thread, e.index, true, universal, ranges_, choices_);
-  }
-  added.summary = pool_[added.id].summary;
+  added.summary = record.summary;
 
   if (positions_.size() <= e.thread) positions_.resize(e.thread + 1);
   const uint32_t previous =
@@ -87,8 +97,8 @@ void Path::Extend(const sched::Trace& trace, EventId expected) {
   events_.push_back(added);
 
   predecessors_.clear();
-  TouchCells(ranges_, position, true);
-  if (universal) {
+  TouchKnownCells(record.footprint(), position, known);
+  if (record.universal) {
     for (const auto& of_thread : positions_) {
       if (!of_thread.empty()) clocks_.Join(position, of_thread.back());
     }
@@ -100,37 +110,82 @@ void Path::Extend(const sched::Trace& trace, EventId expected) {
   if (e.choice_count > 0) pairs_.push_back({position, position, PairKind::kChoice, kNoPosition, 0});
   clocks_.Set(position, e.thread, e.index + 1);
   positions_[e.thread].push_back(position);
-  AddToLogs(trace, e, position, ranges_);
+  AddToLogs(trace, e, position, record.footprint());
   if ((e.flags & sched::kExited) != 0) exit_position_ = position;
   if (position == 0) {
     alive_modelled_ = false;
-    for (const Range& r : ranges_) {
+    for (const Range& r : record.footprint()) {
       alive_modelled_ = alive_modelled_ || sched::KindOf(r.begin) == CellKind::kAlive;
     }
   }
   if (cells_.divided()) RebuildCells();
 }
 
-// Enters the event's accesses; if `collect`, gathers the events it depends on directly.
-void Path::TouchCells(std::span<const Range> ranges, uint32_t position, bool collect) {
-  auto thread_of = [this](uint32_t at) { return events_[at].thread; };
+uint64_t Path::Written(const sched::Trace& trace, size_t position) {
+  PathEvent& event = events_[position];
+  if (!event.written_known) {
+    event.written_known = true;
+    for (const sched::MicroAccess& a : trace.AccessesOf(trace.events[position])) {
+      if (a.size == 0 || (a.mode & (sched::kWrite | sched::kAdd)) == 0) continue;
+      event.written |= BitsOf({a.begin, a.size, a.mode});
+    }
+  }
+  return event.written;
+}
+
+// Enters an access to a cell; if `collect`, gathers the events it depends on directly.
+inline void Path::TouchCell(uint32_t cell, uint32_t modes, uint32_t position, bool collect) {
+  if (collect) LookAtCell(cell, modes);
+  cells_.Touch(cell, modes, position, [this](uint32_t at) { return events_[at].thread; });
+}
+
+inline void Path::LookAtCell(uint32_t cell, uint32_t modes) {
   auto add_list = [this](uint32_t head) {
     for (; head != 0; head = cells_.node(head).next) {
       predecessors_.push_back(cells_.node(head).position);
     }
   };
+  const CellState& s = cells_.state(cell);
+  if (s.last_write != kNoPosition) predecessors_.push_back(s.last_write);
+  if ((modes & (sched::kWrite | sched::kAdd)) != 0) add_list(s.reads);
+  if ((modes & (sched::kWrite | sched::kRead)) != 0) add_list(s.adds);
+}
+
+// Enters the event's accesses and gathers the events it depends on directly.
+void Path::TouchKnownCells(std::span<const Range> footprint, uint32_t position,
+                           RecentEvents::Variant* known) {
+  if (known == nullptr || cells_.has_blocks()) {
+    TouchCells(footprint, position, true);
+    return;
+  }
+  if (known->cells_version != cells_.version()) {
+    known->cells.clear();
+    for (const Range& range : footprint) {
+      if (cells_.IsLarge(range)) {
+        TouchCells(footprint, position, true);
+        return;
+      }
+      cells_.ForEachCell(range, [&](uint32_t cell) {
+        known->cells.push_back({cell, range.modes});
+      });
+    }
+    // If finding them divided some, there may be more of them now.
+    known->cells_version = cells_.divided() ? 0 : cells_.version();
+    if (known->cells_version == 0) {
+      TouchCells(footprint, position, true);
+      return;
+    }
+  }
+  for (const auto& [cell, modes] : known->cells) TouchCell(cell, modes, position, true);
+}
+
+void Path::TouchCells(std::span<const Range> ranges, uint32_t position, bool collect) {
   for (const Range& range : ranges) {
-    auto look = [&](uint32_t cell) {
-      const CellState& s = cells_.state(cell);
-      if (s.last_write != kNoPosition) predecessors_.push_back(s.last_write);
-      if ((range.modes & (sched::kWrite | sched::kAdd)) != 0) add_list(s.reads);
-      if ((range.modes & (sched::kWrite | sched::kRead)) != 0) add_list(s.adds);
-    };
-    if (collect) cells_.ForEachNested(range, look);
-    cells_.ForEachCell(range, [&](uint32_t cell) {
-      if (collect) look(cell);
-      cells_.Touch(cell, range.modes, position, thread_of);
-    });
+    if (collect) {
+      cells_.ForEachNested(range, [&](uint32_t cell) { LookAtCell(cell, range.modes); });
+    }
+    cells_.ForEachCell(range,
+                       [&](uint32_t cell) { TouchCell(cell, range.modes, position, collect); });
   }
 }
 

@@ -15,6 +15,7 @@
 #include "dpor/cell_table.h"
 #include "dpor/clock_array.h"
 #include "dpor/event_pool.h"
+#include "dpor/recent_events.h"
 #include "sched/trace.h"
 
 namespace mc::dpor {
@@ -54,7 +55,7 @@ struct Pair {
 
 class Path {
  public:
-  explicit Path(EventPool& pool) : pool_(pool) {}
+  explicit Path(EventPool& pool) : pool_(pool), recent_(pool) {}
 
   // Adds trace.events[size()]. `expected`, if any, is an exact record that the event may turn out
   // to equal; it is then shared instead of copied.
@@ -70,7 +71,7 @@ class Path {
   uint32_t index(size_t position) const { return events_[position].index; }
   const Summary& summary(size_t position) const { return events_[position].summary; }
   // Bits (BitsOf) of all that the event wrote, looked at or not.
-  uint64_t written(size_t position) const { return events_[position].written; }
+  uint64_t Written(const sched::Trace& trace, size_t position);
   // The greatest position of an event on which this one depends directly; kNoPosition if none.
   uint32_t last_predecessor(size_t position) const { return events_[position].last_predecessor; }
 
@@ -138,11 +139,18 @@ class Path {
     CellTable::Mark cell_mark{};
     uint64_t serial = 0;
     uint64_t written = 0;
+    bool written_known = false;
     Summary summary;
   };
 
   void AddRaces(size_t position, uint32_t previous);
   void AddWaits(const sched::Event& e, size_t position, uint32_t previous);
+  RecentEvents::Variant* RecordOf(const sched::Trace& trace, uint32_t position, EventId expected,
+                                  EventId* id);
+  void TouchCell(uint32_t cell, uint32_t modes, uint32_t position, bool collect);
+  void LookAtCell(uint32_t cell, uint32_t modes);
+  void TouchKnownCells(std::span<const Range> footprint, uint32_t position,
+                       RecentEvents::Variant* known);
   void TouchCells(std::span<const Range> ranges, uint32_t position, bool collect);
   void AddToLogs(const sched::Trace& trace, const sched::Event& e, size_t position,
                  std::span<const Range> ranges);
@@ -151,6 +159,7 @@ class Path {
   void RebuildCells();
 
   EventPool& pool_;
+  RecentEvents recent_;
   CellTable cells_;
   ClockArray clocks_;
   std::vector<PathEvent> events_;

@@ -169,13 +169,13 @@ class Reversal {
 
   // Is an event before j that can change what access `k` finds missing from S?
   bool AnyMissing(const sched::Trace& trace, std::span<const sched::MicroAccess> accesses, size_t k,
-                  uint32_t j, bool only_first) const {
+                  uint32_t j, bool only_first) {
     const uint32_t i = model_.first();
     const uint64_t read = BitsOf({accesses[k].begin, accesses[k].size, sched::kRead});
-    if ((path_.written(i) & read) != 0 && Affected(trace, accesses, k, i)) return true;
+    if ((path_.Written(trace, i) & read) != 0 && Affected(trace, accesses, k, i)) return true;
     if (only_first) return false;
     for (uint32_t m = i + 1; m < j; ++m) {
-      if ((path_.written(m) & read) == 0 || model_.Contains(m)) continue;
+      if ((path_.Written(trace, m) & read) == 0 || model_.Contains(m)) continue;
       if (Affected(trace, accesses, k, m)) return true;
     }
     return false;

@@ -62,7 +62,7 @@ struct LastAccess {
 };
 
 struct alignas(64) AccessClass {
-  uint64_t pc = 0;
+  uint32_t site = 0;  // of the instruction, CandidateTable::SiteOf
   sched::Cell begin = 0;
   uint32_t size = 0;
   uint32_t lockset = 0;
@@ -77,7 +77,7 @@ struct alignas(64) AccessClass {
 
   sched::Cell end() const { return begin + size; }
   bool Same(const AccessClass& o) const {
-    return pc == o.pc && begin == o.begin && size == o.size && lockset == o.lockset &&
+    return site == o.site && begin == o.begin && size == o.size && lockset == o.lockset &&
            flags == o.flags && mode == o.mode;
   }
 };

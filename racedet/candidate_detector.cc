@@ -17,6 +17,13 @@ bool IsPlain(uint16_t flags) {
   return !(flags & (sched::kAtomic | sched::kAllocation | sched::kFree | sched::kObjectBytes));
 }
 
+// Whether the access is one of the program to memory. (A blocking test is the scheduler's own look:
+// a woken spinner's cells.)
+bool IsPlace(const MicroAccess& access) {
+  return access.size != 0 && !(access.flags & (sched::kFence | sched::kBlockingTest)) &&
+         sched::IsMemory(access.begin);
+}
+
 // Whether two unordered accesses of these kinds are a data race.
 bool Races(uint16_t a, uint16_t b) {
   const bool plain_a = IsPlain(a), plain_b = IsPlain(b);
@@ -37,7 +44,7 @@ uint32_t EventOf(const Trace& trace, uint32_t access) {
 
 AccessSite SiteOf(const Trace& trace, const AccessClass& access, const LastAccess& last) {
   AccessSite site;
-  site.pc = access.pc;
+  site.pc = trace.accesses[last.position()].pc;
   site.thread = last.thread;
   site.mode = access.mode;
   site.flags = access.flags;
@@ -67,7 +74,7 @@ void CandidateDetector::Reset() {
   marks_.clear();
 }
 
-void CandidateDetector::OnExecutionBegin(const Trace& trace, size_t kept) {
+void CandidateDetector::OnExecutionBegin(const Trace&, size_t kept) {
   if (kept == 0) {
     Reset();
   } else if (kept < marks_.size()) {
@@ -76,14 +83,46 @@ void CandidateDetector::OnExecutionBegin(const Trace& trace, size_t kept) {
     clocks_.CutBack(mark.clocks);
     history_.CutBack(mark.history);
     marks_.resize(kept);
-  } else {
-    while (marks_.size() < kept) OnEvent(trace, marks_.size());
   }
 }
 
-void CandidateDetector::OnExecutionEnd(const Trace&) {}
+void CandidateDetector::OnEvent(const Trace&, size_t) {}
 
-void CandidateDetector::OnEvent(const Trace& trace, size_t position) {
+void CandidateDetector::OnExecutionEnd(const Trace& trace) {
+  constexpr size_t kMaxLines = 1u << 21;  // addresses that do not repeat
+  if (lines_.size() > kMaxLines) {
+    lines_.Clear();
+    Reset();
+  }
+  while (!FindOfOneThread(trace, marks_.size())) Reset();
+  while (marks_.size() < trace.size()) Look(trace, marks_.size());
+}
+
+bool CandidateDetector::FindOfOneThread(const Trace& trace, size_t from) {
+  if (of_one_thread_.size() < trace.accesses.size()) {
+    of_one_thread_.resize(2 * trace.accesses.size());
+  }
+  bool as_before = true;
+  for (size_t p = from; p < trace.size(); ++p) {
+    const Event& event = trace.events[p];
+    lines_.BeginEvent(trace, event);
+    const uint32_t end = event.first_access + event.access_count;
+    for (uint32_t i = event.first_access; i < end; ++i) {
+      const MicroAccess& access = trace.accesses[i];
+      if (IsPlace(access)) {
+        const SharedLines::Answer answer = lines_.Touch(trace, event, i);
+        of_one_thread_[i] = answer == SharedLines::Answer::kOneThread;
+        as_before &= answer != SharedLines::Answer::kBecameShared;
+      } else if (sched::KindOf(access.begin) == CellKind::kThreadStart &&
+                 access.mode == sched::kWrite) {
+        lines_.Create(event, i, static_cast<sched::ThreadId>(sched::ObjectOf(access.begin)));
+      }
+    }
+  }
+  return as_before;
+}
+
+void CandidateDetector::Look(const Trace& trace, size_t position) {
   const Event& event = trace.events[position];
   const uint64_t end = uint64_t{event.first_access} + event.access_count;
   if (end > LastAccess::kMaxPosition) std::abort();  // a trace of 24 GB
@@ -97,7 +136,7 @@ void CandidateDetector::OnEvent(const Trace& trace, size_t position) {
     const MicroAccess& access = trace.accesses[i];
     if (!sched::IsMemory(access.begin) || (access.flags & sched::kFence)) {
       Synchronise(trace, event, access, i);
-    } else if (access.size != 0) {
+    } else if (IsPlace(access) && !of_one_thread_[i]) {
       AccessMemory(trace, event, access, i);
     }
   }
@@ -127,6 +166,7 @@ class CandidateDetector::Comparison {
         later_(later),
         before_acquire_(before_acquire),
         now_(now),
+        later_pc_(detector.table_.PcOf(later.site)),
         overwrites_(!(later.flags & (sched::kAtomic | sched::kObjectBytes)) &&
                     later.mode != sched::kRead) {}
 
@@ -137,16 +177,15 @@ class CandidateDetector::Comparison {
     }
     if (earlier.threads == 1 && earlier.first.thread == later_.first.thread) return false;
     if (!sched::ModesConflict(earlier.mode, later_.mode)) return false;
+    known_ = table_.KnownFacts(earlier.site, later_.site);
+    races_ = Races(earlier.flags, later_.flags);
+    order_ = OrderOf(earlier.site);
+    const uint8_t most = order_ | kUnordered | (races_ ? kDataRace : 0);
+    if ((known_ & most) == most) return false;
     protection_ = table_.locksets().CommonProtection(earlier.lockset, later_.lockset);
     if (protection_ == Protection::kLocks) return false;
-    known_ = table_.KnownFacts(earlier.pc, later_.pc);
-    races_ = Races(earlier.flags, later_.flags);
     both_atomic_ = earlier.flags & later_.flags & sched::kAtomic;
-    const uint8_t order = earlier.pc < later_.pc   ? kLowerFirst
-                          : earlier.pc > later_.pc ? kHigherFirst
-                                                   : kLowerFirst | kHigherFirst;
-    const uint8_t most = order | kUnordered | (races_ ? kDataRace : 0);
-    return (known_ & most) != most;
+    return true;
   }
 
   void Visit(const AccessClass& earlier, const LastAccess& last) {
@@ -156,46 +195,54 @@ class CandidateDetector::Comparison {
     if (ordered_blocks && !detector_.blocks_are_long_) return;
     const ClockArena::Ref clock = both_atomic_ ? before_acquire_ : now_;
     const bool unordered = last.position() >= detector_.clocks_.Get(clock, last.thread);
-    if ((!limited || ordered_blocks) && !unordered) return;
+    if (!unordered && (!limited || ordered_blocks || (known_ & order_) == order_)) return;
     CandidateTable::Instance instance;
     instance.unordered = unordered;
     instance.data_race = unordered && races_;
     instance.recycled = last.lifetime() == Lifetime::kRecycled;
-    const uint8_t facts =
-        CandidateTable::FactsOf(earlier.pc, last.thread, later_.pc, later_.first.thread,
-                                instance.unordered, instance.data_race, instance.recycled);
+    const uint8_t facts = CandidateTable::FactsOf(
+        table_.PcOf(earlier.site), last.thread, table_.PcOf(later_.site), later_.first.thread,
+        instance.unordered, instance.data_race, instance.recycled);
     if (CandidateTable::AddsNothing(known_, facts)) return;
     instance.earlier = SiteOf(trace_, earlier, last);
     instance.later = SiteOf(trace_, later_, later_.first);
     instance.cell = std::max(earlier.begin, later_.begin);
     if (protection_ == Protection::kNone) {
       table_.Add(instance);
-      known_ = table_.KnownFacts(earlier.pc, later_.pc);
+      known_ = table_.KnownFacts(earlier.site, later_.site);
     } else {
       table_.AddUnlessProtected(instance, earlier.lockset, later_.lockset);
     }
   }
 
  private:
+  // Which order of the pair an instance with an access of `earlier` would show; of an instruction
+  // with itself, both count.
+  uint8_t OrderOf(uint32_t earlier) const {
+    const uint64_t pc = table_.PcOf(earlier);
+    return pc < later_pc_   ? kLowerFirst
+           : pc > later_pc_ ? kHigherFirst
+                            : kLowerFirst | kHigherFirst;
+  }
+
   CandidateDetector& detector_;
   CandidateTable& table_;
   const Trace& trace_;
   const AccessClass& later_;
   const ClockArena::Ref before_acquire_, now_;
+  const uint64_t later_pc_;
   const bool overwrites_;
   // Of the class wanted last.
   Protection protection_ = Protection::kNone;
-  uint8_t known_ = 0;
+  uint8_t known_ = 0, order_ = 0;
   bool races_ = false, both_atomic_ = false;
 };
 
 void CandidateDetector::AccessMemory(const Trace& trace, const Event& event,
                                      const MicroAccess& access, uint32_t position) {
-  // The scheduler's own look at memory (a woken spinner's cells), not one of the program.
-  if ((access.flags & sched::kBlockingTest) != 0) return;
   const sched::ThreadId thread = event.thread;
   AccessClass later;
-  later.pc = access.pc;
+  later.site = table_.SiteOf(access.pc);
   later.begin = access.begin;
   later.size = access.size;
   later.lockset = rule_ == CandidateRule::kLimitedHappensBefore ? held_locks_.LocksetOf(thread) : 0;

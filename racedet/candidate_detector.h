@@ -22,6 +22,10 @@
 // The detector sees events only, so it serves a search and a recorded trace (sched::ReplayTrace)
 // alike. What it finds goes to a CandidateTable, which may be shared with other detectors of the
 // process. State of a kept prefix is kept: OnExecutionBegin costs what is undone.
+//
+// It works at the end of an execution, on all its new events. What only one thread has touched so
+// far (SharedLines) is left out, and made up for in the execution in which another thread touches
+// it: that one is looked at from its beginning.
 #ifndef MC_RACEDET_CANDIDATE_DETECTOR_H_
 #define MC_RACEDET_CANDIDATE_DETECTOR_H_
 
@@ -35,6 +39,7 @@
 #include "racedet/happens_before.h"
 #include "racedet/held_locks.h"
 #include "racedet/must_happen_before.h"
+#include "racedet/shared_lines.h"
 #include "racedet/undo_log.h"
 #include "sched/observer.h"
 
@@ -55,8 +60,7 @@ class CandidateDetector : public sched::Observer {
   CandidateDetector(const CandidateDetector&) = delete;
   CandidateDetector& operator=(const CandidateDetector&) = delete;
 
-  // If fewer than `kept` events were seen before (a detector that joins a running search), the
-  // missing ones are taken from `trace`, which must hold them.
+  // A detector may join a running search, with `kept` events that it has not seen.
   void OnExecutionBegin(const sched::Trace& trace, size_t kept) override;
   void OnEvent(const sched::Trace& trace, size_t position) override;
   void OnExecutionEnd(const sched::Trace& trace) override;
@@ -71,6 +75,10 @@ class CandidateDetector : public sched::Observer {
   };
 
   void Reset();
+  // Finds out which accesses from the first of event `from` on can be left out. Returns false if
+  // some that were left out before cannot.
+  bool FindOfOneThread(const sched::Trace& trace, size_t from);
+  void Look(const sched::Trace& trace, size_t position);
   void Synchronise(const sched::Trace& trace, const sched::Event& event,
                    const sched::MicroAccess& access, uint32_t position);
   void AccessMemory(const sched::Trace& trace, const sched::Event& event,
@@ -86,7 +94,9 @@ class CandidateDetector : public sched::Observer {
   HappensBefore happens_before_;
   HeldLocks held_locks_;
   AccessHistory history_;
-  std::vector<Mark> marks_;  // one per event seen
+  SharedLines lines_;
+  std::vector<Mark> marks_;             // one per event looked at
+  std::vector<uint8_t> of_one_thread_;  // by access of the trace: it can be left out
 };
 
 }  // namespace mc::racedet

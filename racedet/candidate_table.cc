@@ -25,6 +25,25 @@ uint32_t CandidateTable::IndexOf(const Candidate& candidate) {
   return index;
 }
 
+uint32_t CandidateTable::AddSite(uint64_t pc) {
+  const auto site = static_cast<uint32_t>(site_pcs_.size());
+  site_pcs_.push_back(pc);
+  sites_.Insert(pc, site);
+  if (site < kMatrixSites && site >> matrix_shift_ != 0) {
+    ++matrix_shift_;
+    known_.assign(size_t{1} << 2 * matrix_shift_, 0);
+    for (uint32_t i = 0; i < candidates_.size(); ++i) EnterInMatrix(i);
+  }
+  return site;
+}
+
+void CandidateTable::EnterInMatrix(uint32_t index) {
+  const uint32_t a = sites_.Find(candidates_[index].earlier.pc);
+  const uint32_t b = sites_.Find(candidates_[index].later.pc);
+  if (a >= kMatrixSites || b >= kMatrixSites) return;  // so also kNone
+  known_[a << matrix_shift_ | b] = known_[b << matrix_shift_ | a] = facts_[index];
+}
+
 void CandidateTable::AddFacts(uint32_t index, uint8_t facts) {
   Candidate& candidate = candidates_[index];
   const uint8_t before = facts_[index];
@@ -39,6 +58,7 @@ void CandidateTable::AddFacts(uint32_t index, uint8_t facts) {
     ++recycled_;
   }
   facts_[index] = after;
+  EnterInMatrix(index);
   candidate.status = !is_real                       ? CandidateStatus::kMallocRecycle
                      : (after & kOrders) == kOrders ? CandidateStatus::kConfirmed
                                                     : CandidateStatus::kSuspected;

@@ -62,7 +62,21 @@ class CandidateTable {
            (data_race ? kDataRace : 0);
   }
 
-  // The facts known of a pair; 0 if it is not in the table.
+  // A small number for an instruction.
+  uint32_t SiteOf(uint64_t pc) {
+    const uint32_t known = sites_.Find(pc);
+    return known != kNone ? known : AddSite(pc);
+  }
+
+  uint64_t PcOf(uint32_t site) const { return site_pcs_[site]; }
+
+  // The facts known of a pair of instructions, by their numbers; 0 if it is not in the table.
+  uint8_t KnownFacts(uint32_t site_a, uint32_t site_b) const {
+    if (site_a < kMatrixSites && site_b < kMatrixSites) {
+      return known_[site_a << matrix_shift_ | site_b];
+    }
+    return KnownFacts(site_pcs_[site_a], site_pcs_[site_b]);
+  }
   uint8_t KnownFacts(uint64_t pc_a, uint64_t pc_b) const {
     const uint32_t index = index_.Find(KeyOf(pc_a, pc_b));
     return index == kNone ? 0 : facts_[index];
@@ -123,6 +137,8 @@ class CandidateTable {
 
   static Key KeyOf(uint64_t a, uint64_t b) { return a < b ? Key{a, b} : Key{b, a}; }
   void AddFacts(uint32_t index, uint8_t facts);
+  uint32_t AddSite(uint64_t pc);
+  void EnterInMatrix(uint32_t index);
   // The index of the candidate's pair, made if need be.
   uint32_t IndexOf(const Candidate& candidate);
 
@@ -132,6 +148,14 @@ class CandidateTable {
   std::vector<uint32_t> changed_;
   OpenHash<Key, KeyHash> index_;
   size_t recycled_ = 0, promoted_ = 0;
+
+  // facts_ once more, for the instructions with small numbers: a square matrix of 2^matrix_shift_
+  // rows. Looking here is most of what is done with the table.
+  static constexpr uint32_t kMatrixSites = 1024;
+  OpenHash<uint64_t> sites_;
+  std::vector<uint64_t> site_pcs_;
+  std::vector<uint8_t> known_ = {0};
+  uint32_t matrix_shift_ = 0;
 
   LocksetTable locksets_;
   std::vector<Deferred> deferred_;

@@ -33,7 +33,7 @@ class ClockArena {
     bool empty() const { return ref == kEmpty && bound == 0; }
   };
 
-  ClockArena() { CutBack(0); }
+  ClockArena();
 
   // Below which position `clock` knows the accesses of `thread`.
   uint32_t Get(Ref clock, uint32_t thread) const {
@@ -50,7 +50,7 @@ class ClockArena {
   // The least clock that knows what `clock` and `publication` know.
   Ref Join(Ref clock, const Publication& publication);
 
-  size_t size() const { return words_.size(); }
+  size_t size() const { return size_; }
   void CutBack(size_t size);
 
  private:
@@ -66,10 +66,12 @@ class ClockArena {
   bool Knows(Ref clock, const Publication& publication) const;
   uint32_t JoinChunks(uint32_t a, uint32_t b);
   uint32_t Allocate(uint32_t words);
+  Ref JoinSmall(Ref clock, const Publication& publication);
 
   // A clock: the number of its chunks, then the chunks. Word 0 begins both the empty clock and the
-  // zero chunk.
+  // zero chunk. Those in use are the first size_.
   std::vector<uint32_t> words_;
+  size_t size_ = 0;
 };
 
 }  // namespace mc::racedet

@@ -34,6 +34,10 @@ void HappensBefore::Take(Thread& thread, Cell cell) {
 
 void HappensBefore::Join(Cell cell, const ClockArena::Publication& publication) {
   const ClockArena::Publication old = cells_.Get(cell);
+  if (old.empty()) {
+    cells_.Set(cell, publication);
+    return;
+  }
   cells_.Set(cell, {clocks_.Join(publication.ref, old), publication.thread, publication.bound});
 }
 
@@ -118,6 +122,8 @@ void HappensBefore::ReleaseAtomic(const Thread& thread, const MicroAccess& acces
     } else {
       ForgetAtomic(access.begin);
     }
+  } else if (IsRelease(access.order) && IsAcquire(access.order)) {
+    cells_.Set(access.begin, released);  // it has just taken what was there
   } else if (!released.empty()) {
     Join(access.begin, released);
   }

@@ -7,9 +7,11 @@
 #ifndef MC_RACEDET_UNDO_LOG_H_
 #define MC_RACEDET_UNDO_LOG_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <memory>
+#include <utility>
 
 namespace mc::racedet {
 
@@ -17,29 +19,41 @@ class UndoLog {
  public:
   void Set(uint32_t& word, uint32_t value) {
     if (word == value) return;
-    records_.push_back({&word, word});
+    if (size_ == capacity_) Grow();
+    records_[size_++] = {&word, word};
     word = value;
   }
 
-  size_t size() const { return records_.size(); }
+  size_t size() const { return size_; }
 
   // Brings every word back to its value when size() was `size`.
   void UndoTo(size_t size) {
-    while (records_.size() > size) {
-      *records_.back().word = records_.back().old_value;
-      records_.pop_back();
+    while (size_ > size) {
+      --size_;
+      *records_[size_].word = records_[size_].old_value;
     }
   }
 
   // Forgets the past; the words keep their values.
-  void Clear() { records_.clear(); }
+  void Clear() { size_ = 0; }
 
  private:
   struct Record {
     uint32_t* word;
     uint32_t old_value;
   };
-  std::vector<Record> records_;
+
+  void Grow() {
+    const size_t capacity = capacity_ == 0 ? 1024 : 2 * capacity_;
+    auto grown = std::make_unique<Record[]>(capacity);
+    std::copy_n(records_.get(), size_, grown.get());
+    records_ = std::move(grown);
+    capacity_ = capacity;
+  }
+
+  // Not a vector: Set is the detectors' most frequent operation, and has to be inlined.
+  std::unique_ptr<Record[]> records_;
+  size_t size_ = 0, capacity_ = 0;
 };
 
 }  // namespace mc::racedet

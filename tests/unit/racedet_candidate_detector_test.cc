@@ -416,6 +416,7 @@ TEST(CandidateDetector, JoinsARunningSearch) {
   CandidateDetector detector(kLimited, table);
   detector.OnExecutionBegin(b.trace(), 1);
   detector.OnEvent(b.trace(), 1);
+  detector.OnExecutionEnd(b.trace());
   EXPECT_NE(table.Find(1, 2), CandidateTable::kNone);
 }
 
