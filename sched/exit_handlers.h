@@ -5,10 +5,25 @@
 #ifndef MC_SCHED_EXIT_HANDLERS_H_
 #define MC_SCHED_EXIT_HANDLERS_H_
 
+#include <vector>
+
 namespace mc::sched {
+
+struct ExitHandler {
+  void (*function)(void*);
+  void* argument;
+  bool of_program;  // not of a library that is not under test
+};
 
 // Forgets the handlers that an execution registered.
 void ResetExitHandlers();
+// For checkpoints: the handlers that the running execution has registered.
+struct AddedExitHandlers {
+  std::vector<ExitHandler> at_exit, at_quick_exit;
+};
+void SaveExitHandlers(AddedExitHandlers* out);
+void RestoreExitHandlers(const AddedExitHandlers& from);
+
 bool HasExitHandlers();
 // Runs the handlers, last registered first, as program code; then the program's fini array.
 void RunExitHandlers();

@@ -124,6 +124,8 @@ bool MakeSlot(uint32_t index, Slot* slot) {
   return true;
 }
 
+size_t SlotTlsSize() { return g_tls_size; }
+
 void ResetSlotTls(const Slot& slot) {
   memcpy(reinterpret_cast<void*>(slot.thread_pointer - g_tls_size), slot.initial_tls, g_tls_size);
 }

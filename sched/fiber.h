@@ -42,6 +42,8 @@ bool MakeSlot(uint32_t index, Slot* slot);
 
 // Puts the slot's static thread-local storage back to its initial image.
 void ResetSlotTls(const Slot& slot);
+// The size of that storage; it ends at the thread pointer.
+size_t SlotTlsSize();
 
 uintptr_t ReadThreadPointer();
 

@@ -60,6 +60,8 @@ struct AddressDescription {
   int64_t offset = 0;                // of the address from the beginning of that block
 };
 
+struct HeapCheckpoint;
+
 class ProgramHeap {
  public:
   static constexpr uint8_t kFreshByte = 0xbe;
@@ -115,6 +117,10 @@ class ProgramHeap {
   void Snapshot();
   // Back to the last snapshot (to the empty heap if there was none).
   void Restore();
+  // Copies the present state. False if that is not possible, or takes more than `max_bytes`.
+  bool Save(size_t max_bytes, HeapCheckpoint* out) const;
+  // Back to a state saved since the last Snapshot().
+  void RestoreTo(const HeapCheckpoint& from);
 
   uint64_t live_bytes() const { return live_bytes_; }
   bool limit_exceeded() const { return limit_exceeded_; }

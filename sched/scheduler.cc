@@ -16,6 +16,7 @@ bool g_program_running = false;
 
 void Scheduler::Configure(const ExecutionOptions& options) {
   options_ = options;
+  DropCheckpoints();
   sites_.Configure(options.preemption_points, Refined(kRefineSharedSites),
                    !options.full_footprints && options.exit_mode == ExitMode::kWait);
   heap_.Configure(options.heap_policy);
@@ -330,6 +331,7 @@ void Scheduler::FailAssumption(uint64_t) {
 }
 
 void Scheduler::HarnessError(std::string message) {
+  DropCheckpoints();
   result_.harness_error = std::move(message);
   trace_.outcome = ExecutionOutcome::kBlocked;
   SwitchTo(engine_);

@@ -25,6 +25,7 @@
 #include "sched/access_index.h"
 #include "sched/bug_kind.h"
 #include "sched/cell.h"
+#include "sched/checkpoint.h"
 #include "sched/engine_scope.h"
 #include "sched/event.h"
 #include "sched/fiber.h"
@@ -118,7 +119,7 @@ struct ExecutionResult {
   std::vector<LogLine> log;
 };
 
-class Scheduler final : public StateView {
+class Scheduler final : public StateView, private SchedulerState {
  public:
   // -- setting up, by the agent
   void Configure(const ExecutionOptions& options);
@@ -300,6 +301,9 @@ class Scheduler final : public StateView {
   [[noreturn]] void ExitProcess(int status, bool run_handlers, uint64_t pc);
   void Log(std::string text);
 
+  // Something was changed for good that checkpoints do not know of: they are no longer true.
+  void DropCheckpoints();
+
   ProgramHeap& heap() { return heap_; }
   Snapshot& snapshot() { return snapshot_; }
   // Called in a signal handler on behalf of the current thread, before FailThread runs in its
@@ -344,6 +348,9 @@ class Scheduler final : public StateView {
   // -- scheduler_run.cc: the life of one execution
   Thread& MakeThread(ThreadId creator, uint32_t ordinal);
   void ResetThreads();
+  void ResetThread(Thread& thread);
+  void BeginAnew();
+  void RunThreads();
   void FinishEvent();
   void BeginEvent(Thread& thread);
   Thread* PickNext();
@@ -366,6 +373,11 @@ class Scheduler final : public StateView {
   void RecordSpinReads(const Thread& thread);
   bool SpinSatisfied(const Thread& thread) const;
   static bool SpinEnabled(const Thread& thread);
+
+  // -- scheduler_checkpoint.cc
+  bool MakeCheckpoint(Checkpoint* out);
+  bool SaveThread(const Thread& thread, Checkpoint::SavedThread* out, MemoryCopy* memory) const;
+  void ReturnTo(const Checkpoint& from);
 
   // -- scheduler_end.cc: what is looked at when nothing can run any more
   void FillEnds();
@@ -393,26 +405,15 @@ class Scheduler final : public StateView {
 
   std::vector<Thread*> threads_;  // by id; every thread ever named
   std::vector<Slot> slots_;
-  uint32_t thread_limit_ = 0;  // ids of threads existing in this execution are below
+  const ThreadState new_thread_{};
   Thread* current_ = nullptr;
   Thread engine_;  // pseudo-thread: the loop in RunExecution
 
   bool recording_ = false;
-  bool block_is_fresh_ = false;  // the running block has made no visible operation yet
-  bool ending_ = false;
-  bool handlers_started_ = false;
-  bool main_returned_ = false;
-  bool process_exited_ = false;
-  uint64_t hook_calls_ = 0;  // of the running block
-  size_t position_ = 0;      // index of the running event in the trace
-  size_t kept_ = 0;          // events that are repeated, not recorded
-  size_t next_position_ = 0;
-  size_t finished_events_ = 0;  // events of this execution that are over
-  uint32_t block_choices_ = 0;  // choices made in the running block
-  ThreadId last_thread_ = kNoThread;
-  bool any_failure_ = false;
-  bool any_assumption_failed_ = false;
-  bool deadlock_reported_ = false;
+  bool block_is_fresh_ = false;         // the running block has made no visible operation yet
+  uint64_t hook_calls_ = 0;             // of the running block
+  size_t kept_ = 0;                     // events that are repeated, not recorded
+  uint32_t block_choices_ = 0;          // choices made in the running block
   bool program_begun_ = false;          // Initialise was called
   std::vector<uintptr_t> held_;         // in Arrive
   std::vector<uint64_t> signal_stack_;  // of a fatal signal, captured in its handler
@@ -422,7 +423,9 @@ class Scheduler final : public StateView {
 
   uint16_t* mirror_ = nullptr;
   uint32_t mirror_capacity_ = 0;
-  uint32_t mirror_size_ = 0;
+  bool can_watch_system_calls_ = false;  // else there are no checkpoints
+  bool checkpoint_due_ = false;          // the engine is to make one
+  CheckpointStack checkpoints_;
   std::atomic<uint32_t>* mirror_count_ = nullptr;
   std::atomic<uint64_t>* heartbeat_ = nullptr;
 };

@@ -7,6 +7,7 @@
 
 #include "sched/exit_handlers.h"
 #include "sched/scheduler.h"
+#include "sched/system_call_watch.h"
 
 namespace mc::sched {
 
@@ -43,6 +44,7 @@ void Scheduler::Initialise(int (*body)(void*), void* argument) {
   snapshot_.AddRegion(begin, end, false);
   snapshot_.Take();
   program_begun_ = true;
+  can_watch_system_calls_ = InstallSystemCallWatch();
 }
 
 void Scheduler::SetScheduleMirror(uint16_t* steps, uint32_t capacity, std::atomic<uint32_t>* count,
@@ -66,6 +68,7 @@ Thread& Scheduler::MakeThread(ThreadId creator, uint32_t ordinal) {
   thread->ordinal = ordinal;
   Slot slot;
   if (program_begun_) snapshot_.BeginLibraryChange();
+  DropCheckpoints();  // the C library has one more thread now
   const bool made = threads_.size() < kMaxThreads && MakeSlot(id, &slot);
   if (program_begun_) snapshot_.EndLibraryChange();
   if (!made) {
@@ -102,32 +105,18 @@ void Scheduler::PrepareNames(const std::vector<std::string>& names) {
   }
 }
 
+void Scheduler::ResetThread(Thread& thread) {
+  static_cast<ThreadState&>(thread) = new_thread_;  // (whose lists keep their memory)
+  thread.spin.Reset();
+}
+
 void Scheduler::ResetThreads() {
   for (uint32_t id = 0; id < thread_limit_; ++id) {
     Thread& t = *threads_[id];
     if (!t.exists) continue;
     ResetSlotTls(slots_[id]);
-    t.exists = t.started = t.detached = t.joined = t.yielded = false;
-    t.preemption_due = t.woken = t.timed_out = false;
-    t.status = ThreadStatus::kRunnable;
-    t.stop_reason = StopReason::kNone;
-    t.atomic_depth = t.creations = t.events = 0;
-    t.pending = Operation{};
-    t.can_run = nullptr;
-    t.wait_object = t.wait_mutex = 0;
-    t.wait_argument = t.clock_ns = 0;
-    t.entry = nullptr;
-    t.argument = t.result = nullptr;
-    t.read_holds.clear();
-    t.held.clear();
-    t.destructors.clear();
-    t.specific.clear();
-    t.barriers.clear();
-    t.random_draws = 0;
-    t.name[0] = 0;
-    t.spin.Reset();
+    ResetThread(t);
   }
-  thread_limit_ = 1;
 }
 
 // ------------------------------------------------------------------------------- one execution
@@ -140,40 +129,55 @@ bool Scheduler::RunExecution(Strategy& strategy, bool same_search_as_before) {
   trace_.CutBack(keep);
   for (Observer* o : observers_) o->OnExecutionBegin(trace_, keep);
   kept_ = keep;
-  next_position_ = finished_events_ = 0;
-  recording_ = ending_ = false;
-  handlers_started_ = main_returned_ = process_exited_ = false;
-  any_failure_ = any_assumption_failed_ = deadlock_reported_ = false;
-  last_thread_ = kNoThread;
-  mirror_size_ = 0;
+  recording_ = false;
   result_.diverged = false;
-  result_.barrier_overcrowded = false;
-  result_.needs_full_footprints = false;
-  result_.exit_status = 0;
   result_.harness_error.clear();
   result_.bugs.clear();
   result_.log.clear();
-
-  ResetThreads();
-  snapshot_.Restore();
-  heap_.Restore();
-  ResetExitHandlers();
-
-  Thread& main = *threads_[0];
-  main.exists = true;
-  main.entry = &Scheduler::MainThread;
-  main.argument = this;
-  Thread* first = PickNext();
-  if (first != nullptr) {
-    BeginEvent(*first);
-    SwitchTo(*first);
+  const Checkpoint* const checkpoint = checkpoints_.Begin(keep);
+  if (checkpoint != nullptr) {
+    ReturnTo(*checkpoint);
+  } else {
+    BeginAnew();
   }
-  g_program_running = false;
+  RunThreads();
   FillEnds();
   if (!result_.diverged) JudgeEnd();
   for (Observer* o : observers_) o->OnExecutionEnd(trace_);
   strategy.EndExecution(trace_);
   return true;
+}
+
+void Scheduler::BeginAnew() {
+  ResetThreads();
+  static_cast<SchedulerState&>(*this) = SchedulerState{};
+  thread_limit_ = 1;
+  result_.exit_status = 0;
+  result_.barrier_overcrowded = false;
+  result_.needs_full_footprints = false;
+  snapshot_.Restore();
+  heap_.Restore();
+  ResetExitHandlers();
+  Thread& main = *threads_[0];
+  main.exists = true;
+  main.entry = &Scheduler::MainThread;
+  main.argument = this;
+}
+
+// Until nothing can run any more. Comes back in between where a checkpoint is to be made.
+void Scheduler::RunThreads() {
+  if (can_watch_system_calls_) WatchSystemCalls();
+  for (;;) {
+    checkpoint_due_ = false;
+    Thread* next = PickNext();
+    if (next == nullptr) break;
+    BeginEvent(*next);
+    SwitchTo(*next);
+    g_program_running = false;
+    if (!checkpoint_due_) break;
+    checkpoints_.Done(MakeCheckpoint(&checkpoints_.Make()));
+  }
+  StopWatchingSystemCalls();
 }
 
 void Scheduler::SwitchTo(Thread& next) {
@@ -305,6 +309,11 @@ bool Scheduler::CurrentYielded() const {
 
 void Scheduler::Schedule() {
   last_thread_ = current_->id;
+  if (next_position_ == checkpoints_.due()) {
+    checkpoint_due_ = true;
+    SwitchTo(engine_);  // and picks the next thread there
+    return;
+  }
   Thread* next = PickNext();
   if (next == nullptr) {
     SwitchTo(engine_);
@@ -356,6 +365,7 @@ Thread* Scheduler::PickFromStrategy() {
 }
 
 void Scheduler::Diverge(std::string expected, std::string found) {
+  DropCheckpoints();
   result_.diverged = true;
   result_.diverged_step = next_position_;
   result_.diverged_expected = std::move(expected);

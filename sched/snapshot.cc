@@ -47,6 +47,18 @@ void Snapshot::Restore() {
   }
 }
 
+void Snapshot::Save(MemoryCopy* out) const {
+  for (const DirtyPage& page : dirty_) {
+    out->Add(reinterpret_cast<const void*>(page.address), kPage);
+  }
+}
+
+void Snapshot::RestoreSince(size_t page_count) {
+  for (size_t i = page_count; i < dirty_.size(); ++i) {
+    memcpy(reinterpret_cast<void*>(dirty_[i].address), dirty_[i].saved, kPage);
+  }
+}
+
 Snapshot::Region* Snapshot::Find(uintptr_t address) {
   for (Region& r : regions_) {
     if (address >= r.begin && address < r.end) return &r;

@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "sched/memory_copy.h"
+
 namespace mc::sched {
 
 class Snapshot {
@@ -24,6 +26,13 @@ class Snapshot {
   void Take();
   // Puts all pages back that any execution has written.
   void Restore();
+
+  // For checkpoints: the pages that any execution has written so far, as they are now. Such a copy
+  // is put back with RestoreSince(page count), for what was written since, and its own PutBack.
+  size_t page_count() const { return dirty_.size(); }
+  size_t page_bytes() const { return dirty_.size() * kPage; }
+  void Save(MemoryCopy* out) const;
+  void RestoreSince(size_t page_count);
 
   // A write to `address` faulted: true if the page was protected by this snapshot; it is writable
   // now.

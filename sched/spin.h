@@ -89,6 +89,30 @@ class SpinTracker {
     unannounced_.clear();
     announce_ = false;
   }
+
+  // Is there nothing to remember but counters? They are all that a checkpoint saves.
+  bool IsIdle() const {
+    return visit_count_ == 0 && !used_mutexes_ && reads_.empty() && unannounced_.empty();
+  }
+  struct Counters {
+    uint32_t plain_reads = 0;
+    uint64_t clock_reads = 0;
+    uint64_t* clock_ns = nullptr;
+    bool clock_put_on = false;
+    bool announce = false;
+  };
+  Counters counters() const {
+    return {plain_reads_, clock_reads_, clock_ns_, clock_put_on_, announce_};
+  }
+  void RestoreIdle(const Counters& counters) {
+    Reset();
+    plain_reads_ = counters.plain_reads;
+    clock_reads_ = counters.clock_reads;
+    clock_ns_ = counters.clock_ns;
+    clock_put_on_ = counters.clock_put_on;
+    announce_ = counters.announce;
+  }
+
   // The thread reads its clock, which is *clock_ns.
   void OnClockRead(uint64_t* clock_ns) {
     clock_ns_ = clock_ns;

@@ -23,16 +23,8 @@ using EnabledTest = bool (*)(const Thread& thread);
 // How a thread stopped, beyond ThreadStatus.
 enum class StopReason : uint8_t { kNone, kFailure, kAssumption, kExit };
 
-struct Thread {
-  // -- for the life of the slot
-  ThreadId id = 0;
-  ThreadId creator = kNoThread;
-  uint32_t ordinal = 0;          // among the creator's creations
-  uintptr_t thread_pointer = 0;  // base of its thread-local storage; also its pthread_t
-  uintptr_t stack_low = 0, stack_high = 0;
-  std::vector<ThreadId> children;  // by ordinal
-
-  // -- for one execution
+// What belongs to one execution, and is saved in a checkpoint.
+struct ThreadState {
   bool exists = false;  // created in this execution
   bool started = false;
   ThreadStatus status = ThreadStatus::kRunnable;
@@ -80,7 +72,18 @@ struct Thread {
   std::vector<uintptr_t> barriers;  // barriers it has arrived at, since they were initialised
   uint64_t random_draws = 0;        // random numbers it has asked the system for
   char name[16] = {};               // pthread_setname_np
+};
 
+struct Thread : ThreadState {
+  // -- for the life of the slot
+  ThreadId id = 0;
+  ThreadId creator = kNoThread;
+  uint32_t ordinal = 0;          // among the creator's creations
+  uintptr_t thread_pointer = 0;  // base of its thread-local storage; also its pthread_t
+  uintptr_t stack_low = 0, stack_high = 0;
+  std::vector<ThreadId> children;  // by ordinal
+
+  // -- for one execution
   SpinTracker spin;
 };
 

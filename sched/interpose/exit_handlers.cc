@@ -13,22 +13,16 @@
 namespace mc::sched {
 namespace {
 
-struct Handler {
-  void (*function)(void*);
-  void* argument;
-  bool of_program;  // not of a library that is not under test
-};
-
 // `initial` handlers were registered before the entry, `added` ones in the running execution. The
 // two are kept apart because the first kind's memory belongs to the snapshot.
 struct HandlerList {
-  std::vector<Handler> initial, added;
+  std::vector<ExitHandler> initial, added;
 
   // Last registered first. A handler may register further ones: they run next.
   void Run() {
     size_t left = initial.size();
     while (!added.empty() || left > 0) {
-      Handler handler;
+      ExitHandler handler;
       if (!added.empty()) {
         handler = added.back();
         added.pop_back();
@@ -39,7 +33,7 @@ struct HandlerList {
     }
   }
   bool HasProgramHandlers() const {
-    for (const Handler& h : initial) {
+    for (const ExitHandler& h : initial) {
       if (h.of_program) return true;
     }
     return !added.empty();
@@ -92,7 +86,7 @@ const ProgramImage& TheProgram() {
 void RunAtRealExit(void*) {
   HandlerList& list = TheLists().at_exit;
   while (!list.initial.empty()) {
-    const Handler handler = list.initial.back();
+    const ExitHandler handler = list.initial.back();
     list.initial.pop_back();
     handler.function(handler.argument);
   }
@@ -134,6 +128,16 @@ void RunFiniFunctions() {
 void ResetExitHandlers() {
   TheLists().at_exit.added.clear();
   TheLists().at_quick_exit.added.clear();
+}
+
+void SaveExitHandlers(AddedExitHandlers* out) {
+  out->at_exit = TheLists().at_exit.added;
+  out->at_quick_exit = TheLists().at_quick_exit.added;
+}
+
+void RestoreExitHandlers(const AddedExitHandlers& from) {
+  TheLists().at_exit.added = from.at_exit;
+  TheLists().at_quick_exit.added = from.at_quick_exit;
 }
 
 bool HasExitHandlers() { return TheLists().at_exit.HasProgramHandlers() || HasFiniFunctions(); }

@@ -18,6 +18,7 @@
 #include "sched/interpose/export.h"
 #include "sched/scheduler.h"
 #include "sched/start.h"
+#include "sched/system_call_watch.h"
 
 namespace mc::sched {
 namespace {
@@ -63,6 +64,7 @@ std::string Describe(const Fault& fault) {
 }
 
 void HandleFault(int number, siginfo_t* info, void* raw_context) {
+  StopWatchingSystemCalls();  // its end is one, and signals may be blocked here
   auto* context = static_cast<ucontext_t*>(raw_context);
   const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
   if (number == SIGSEGV && g_scheduler.snapshot().HandleWriteFault(address)) return;
@@ -125,7 +127,7 @@ namespace {
 
 bool IsOurs(int number) {
   return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL ||
-         number == SIGTRAP;
+         number == SIGTRAP || number == SIGSYS;
 }
 
 }  // namespace

@@ -49,7 +49,10 @@ int CreateKey(pthread_key_t* key, void (*destructor)(void*), uint64_t pc) {
   pthread_key_t created;
   const int result = Real().pthread_key_create(&created, nullptr);
   if (result == 0) {
-    g_destructors[created] = destructor;
+    if (g_destructors[created] != destructor) {
+      g_destructors[created] = destructor;
+      g_scheduler.DropCheckpoints();
+    }
     ForgetValues(created);
     g_scheduler.RecordMemory(reinterpret_cast<uintptr_t>(key), sizeof *key, kWrite, 0, pc,
                              MemoryOrder::kRelaxed);
