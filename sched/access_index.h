@@ -48,7 +48,7 @@ class AccessIndex {
     uint64_t stamp = 0;
     uint32_t position = 0;
   };
-  static constexpr size_t kInitialSize = 1024;
+  static constexpr size_t kInitialSize = 128;
 
   static uint64_t Hash(const MicroAccess& a) {
     uint64_t h = (a.begin * 0x9e3779b97f4a7c15u) ^ (a.pc * 0xc2b2ae3d27d4eb4fu) ^ a.mode;

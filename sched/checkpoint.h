@@ -50,6 +50,7 @@ struct Checkpoint {
 
   struct SavedThread {
     ThreadState state;
+    ThreadLists lists;
     SpinTracker::Counters spin;
   };
   std::vector<SavedThread> threads;  // by id; only the first scheduler.thread_limit_ count

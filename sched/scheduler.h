@@ -406,6 +406,7 @@ class Scheduler final : public StateView, private SchedulerState {
   std::vector<Thread*> threads_;  // by id; every thread ever named
   std::vector<Slot> slots_;
   const ThreadState new_thread_{};
+  const ThreadLists no_lists_{};
   Thread* current_ = nullptr;
   Thread engine_;  // pseudo-thread: the loop in RunExecution
 

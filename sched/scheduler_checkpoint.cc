@@ -29,6 +29,7 @@ bool Scheduler::MakeCheckpoint(Checkpoint* out) {
 bool Scheduler::SaveThread(const Thread& thread, Checkpoint::SavedThread* out,
                            MemoryCopy* memory) const {
   out->state = thread;
+  if (!thread.AllEmpty() || !out->lists.AllEmpty()) out->lists = thread;
   if (!thread.exists) return true;
   if (!thread.spin.IsIdle()) return false;
   out->spin = thread.spin.counters();
@@ -45,7 +46,9 @@ void Scheduler::ReturnTo(const Checkpoint& from) {
     const bool exists = id < from.scheduler.thread_limit_ && from.threads[id].state.exists;
     if (t.exists && (!exists || !from.threads[id].state.started)) ResetSlotTls(slots_[id]);
     if (exists) {
-      static_cast<ThreadState&>(t) = from.threads[id].state;
+      const Checkpoint::SavedThread& saved = from.threads[id];
+      static_cast<ThreadState&>(t) = saved.state;
+      if (!t.AllEmpty() || !saved.lists.AllEmpty()) static_cast<ThreadLists&>(t) = saved.lists;
       t.spin.RestoreIdle(from.threads[id].spin);
     } else if (t.exists) {
       ResetThread(t);

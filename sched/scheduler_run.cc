@@ -106,7 +106,8 @@ void Scheduler::PrepareNames(const std::vector<std::string>& names) {
 }
 
 void Scheduler::ResetThread(Thread& thread) {
-  static_cast<ThreadState&>(thread) = new_thread_;  // (whose lists keep their memory)
+  static_cast<ThreadState&>(thread) = new_thread_;
+  if (!thread.AllEmpty()) static_cast<ThreadLists&>(thread) = no_lists_;  // they keep their memory
   thread.spin.Reset();
 }
 

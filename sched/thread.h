@@ -7,6 +7,7 @@
 #define MC_SCHED_THREAD_H_
 
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "sched/event.h"
@@ -50,6 +51,13 @@ struct ThreadState {
   void* result = nullptr;
   void* context = nullptr;  // where it stopped (Boost.Context fcontext)
 
+  uint64_t random_draws = 0;  // random numbers it has asked the system for
+  char name[16] = {};         // pthread_setname_np
+};
+static_assert(std::is_trivially_copyable_v<ThreadState>);
+
+// What belongs to one execution as well, but is mostly empty.
+struct ThreadLists {
   struct ReadHold {
     uintptr_t lock;
     uint32_t count;
@@ -70,11 +78,14 @@ struct ThreadState {
   std::vector<Destructor> destructors;
   std::vector<void*> specific;      // pthread_setspecific values by key
   std::vector<uintptr_t> barriers;  // barriers it has arrived at, since they were initialised
-  uint64_t random_draws = 0;        // random numbers it has asked the system for
-  char name[16] = {};               // pthread_setname_np
+
+  bool AllEmpty() const {
+    return read_holds.empty() && held.empty() && destructors.empty() && specific.empty() &&
+           barriers.empty();
+  }
 };
 
-struct Thread : ThreadState {
+struct Thread : ThreadState, ThreadLists {
   // -- for the life of the slot
   ThreadId id = 0;
   ThreadId creator = kNoThread;

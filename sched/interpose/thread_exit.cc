@@ -16,9 +16,9 @@ namespace mc::sched {
 
 namespace {
 
-bool TakeDestructor(Thread::Destructor* destructor) {
+bool TakeDestructor(ThreadLists::Destructor* destructor) {
   EngineScope scope;
-  std::vector<Thread::Destructor>& list = g_scheduler.current().destructors;
+  std::vector<ThreadLists::Destructor>& list = g_scheduler.current().destructors;
   if (list.empty()) return false;
   *destructor = list.back();
   list.pop_back();
@@ -72,7 +72,7 @@ _Unwind_Exception* ExceptionOfThread() {
 }  // namespace
 
 void RunThreadLocalDestructors() {
-  Thread::Destructor destructor;
+  ThreadLists::Destructor destructor;
   while (TakeDestructor(&destructor)) destructor.function(destructor.object);
 }
 
