@@ -215,6 +215,10 @@ class Scheduler final : public StateView {
       ReportPoisonedAccess(address, size, mode, flags, pc);
     }
   }
+  // Memory that a system call has written: reports it if it is heap memory that is not alive.
+  void CheckAlive(uintptr_t address, size_t size, uint8_t mode, uint64_t pc) {
+    if (heap_.IsBadAccess(address, size)) ReportPoisonedAccess(address, size, mode, 0, pc);
+  }
   // An access to heap memory, or a free of it, that fails because of what the memory is: that it
   // was freed, and by whom, is something the failing block depends on.
   void RecordFailedAccess(uintptr_t address, size_t size, uint8_t mode, uint16_t flags,
