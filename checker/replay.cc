@@ -39,7 +39,7 @@ std::vector<std::string> GdbCommand() {
       // The execution takes place in a child of the process that gdb starts.
       "set follow-fork-mode child", "set detach-on-fork on", "set print thread-events off",
       // The runtime turns these into failures itself, after which the breakpoint is reached.
-      "handle SIGSEGV SIGBUS SIGFPE SIGILL SIGABRT nostop noprint pass",
+      "handle SIGSEGV SIGBUS SIGFPE SIGILL SIGABRT SIGSYS nostop noprint pass",
       absl::StrCat("break ", kFailureFunction), "run"};
   if (!interactive) commands.push_back("backtrace");
   for (const std::string& command : commands) {

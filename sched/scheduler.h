@@ -216,6 +216,10 @@ class Scheduler final : public StateView, private SchedulerState {
       ReportPoisonedAccess(address, size, mode, flags, pc);
     }
   }
+  // Memory that a system call has written: reports it if it is heap memory that is not alive.
+  void CheckAlive(uintptr_t address, size_t size, uint8_t mode, uint64_t pc) {
+    if (heap_.IsBadAccess(address, size)) ReportPoisonedAccess(address, size, mode, 0, pc);
+  }
   // An access to heap memory, or a free of it, that fails because of what the memory is: that it
   // was freed, and by whom, is something the failing block depends on.
   void RecordFailedAccess(uintptr_t address, size_t size, uint8_t mode, uint16_t flags,
@@ -424,8 +428,7 @@ class Scheduler final : public StateView, private SchedulerState {
 
   uint16_t* mirror_ = nullptr;
   uint32_t mirror_capacity_ = 0;
-  bool can_watch_system_calls_ = false;  // else there are no checkpoints
-  bool checkpoint_due_ = false;          // the engine is to make one
+  bool checkpoint_due_ = false;  // the engine is to make one
   CheckpointStack checkpoints_;
   std::atomic<uint32_t>* mirror_count_ = nullptr;
   std::atomic<uint64_t>* heartbeat_ = nullptr;

@@ -6,7 +6,8 @@
 namespace mc::sched {
 
 bool Scheduler::MakeCheckpoint(Checkpoint* out) {
-  if (!NoSystemCallYet() || !result_.bugs.empty() || !result_.log.empty()) return false;
+  if (!g_system_calls_seen || g_system_call_made || !result_.bugs.empty() || !result_.log.empty())
+    return false;
   out->memory.Clear();
   out->page_count = snapshot_.page_count();
   if (snapshot_.page_bytes() > CheckpointStack::kMaxBytes) return false;

@@ -44,7 +44,6 @@ void Scheduler::Initialise(int (*body)(void*), void* argument) {
   snapshot_.AddRegion(begin, end, false);
   snapshot_.Take();
   program_begun_ = true;
-  can_watch_system_calls_ = InstallSystemCallWatch();
 }
 
 void Scheduler::SetScheduleMirror(uint16_t* steps, uint32_t capacity, std::atomic<uint32_t>* count,
@@ -167,7 +166,7 @@ void Scheduler::BeginAnew() {
 
 // Until nothing can run any more. Comes back in between where a checkpoint is to be made.
 void Scheduler::RunThreads() {
-  if (can_watch_system_calls_) WatchSystemCalls();
+  g_system_call_made = false;
   for (;;) {
     checkpoint_due_ = false;
     Thread* next = PickNext();
@@ -178,7 +177,6 @@ void Scheduler::RunThreads() {
     if (!checkpoint_due_) break;
     checkpoints_.Done(MakeCheckpoint(&checkpoints_.Make()));
   }
-  StopWatchingSystemCalls();
 }
 
 void Scheduler::SwitchTo(Thread& next) {

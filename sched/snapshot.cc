@@ -84,9 +84,11 @@ bool Snapshot::HandleWriteFault(uintptr_t address) {
 }
 
 void Snapshot::PrepareForKernelWrite(uintptr_t begin, size_t size) {
-  if (size == 0) return;
-  for (uintptr_t page = begin & ~(kPage - 1); page < begin + size; page += kPage) {
-    if (Region* region = Find(page)) MarkDirty(*region, page);
+  const uintptr_t end = begin + std::min<size_t>(size, UINTPTR_MAX - begin);
+  for (Region& region : regions_) {
+    const uintptr_t stop = std::min(end, region.end);
+    uintptr_t page = std::max(begin & ~(kPage - 1), region.begin);
+    for (; page < stop; page += kPage) MarkDirty(region, page);
   }
 }
 

@@ -16,9 +16,9 @@
 #include "sched/engine_scope.h"
 #include "sched/fiber.h"
 #include "sched/interpose/export.h"
+#include "sched/interpose/kernel_boundary.h"
 #include "sched/scheduler.h"
 #include "sched/start.h"
-#include "sched/system_call_watch.h"
 
 namespace mc::sched {
 namespace {
@@ -52,7 +52,6 @@ std::string Describe(const Fault& fault) {
 
 // Runs on the emergency stack in place of the thread that faulted, which never runs again.
 [[noreturn]] void FailCurrentThread() {
-  g_program_running = false;
   const Fault fault = g_fault;
   if (IsStackGuard(fault.address) && fault.signal_number == SIGSEGV) {
     g_scheduler.FailThread(
@@ -64,17 +63,21 @@ std::string Describe(const Fault& fault) {
 }
 
 void HandleFault(int number, siginfo_t* info, void* raw_context) {
-  StopWatchingSystemCalls();  // its end is one, and signals may be blocked here
+  // Engine code runs, whose system calls pass (kernel_boundary.h).
+  const bool program_was_running = g_program_running;
+  g_program_running = false;
   auto* context = static_cast<ucontext_t*>(raw_context);
   const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
-  if (number == SIGSEGV && g_scheduler.snapshot().HandleWriteFault(address)) return;
+  if (number == SIGSEGV && g_scheduler.snapshot().HandleWriteFault(address)) {
+    g_program_running = program_was_running;
+    return;
+  }
   if (!g_scheduler.InProgramThread()) {
     // The engine itself, between executions: die as any program does; the supervisor tells the
     // rest.
     signal(number, SIG_DFL);
     return;
   }
-  g_program_running = false;
   g_fault.signal_number = number;
   g_fault.code = info->si_code;
   g_fault.address = address;
@@ -88,12 +91,17 @@ void HandleFault(int number, siginfo_t* info, void* raw_context) {
     break;
   }
   g_scheduler.SetSignalStack(std::move(stack));
-  const auto top = reinterpret_cast<uintptr_t>(g_emergency_stack) + kStackSize - 64;
-  context->uc_mcontext.gregs[REG_RSP] = static_cast<greg_t>((top & ~uintptr_t{15}) - 8);
-  context->uc_mcontext.gregs[REG_RIP] = reinterpret_cast<greg_t>(&FailCurrentThread);
+  ContinueOnEmergencyStack(raw_context, &FailCurrentThread);
 }
 
 }  // namespace
+
+void ContinueOnEmergencyStack(void* raw_context, void (*function)()) {
+  auto* context = static_cast<ucontext_t*>(raw_context);
+  const auto top = reinterpret_cast<uintptr_t>(g_emergency_stack) + kStackSize - 64;
+  context->uc_mcontext.gregs[REG_RSP] = static_cast<greg_t>((top & ~uintptr_t{15}) - 8);
+  context->uc_mcontext.gregs[REG_RIP] = reinterpret_cast<greg_t>(function);
+}
 
 void InstallSignalHandlers() {
   void* memory = mmap(nullptr, 2 * kStackSize, PROT_READ | PROT_WRITE,
@@ -104,13 +112,10 @@ void InstallSignalHandlers() {
   alternate.ss_sp = g_emergency_stack + kStackSize;
   alternate.ss_size = kStackSize;
   sigaltstack(&alternate, nullptr);
-  struct sigaction action {};
-  action.sa_sigaction = &HandleFault;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-  sigemptyset(&action.sa_mask);
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}) {
-    RealSigaction(number, &action, nullptr);
+    InstallBoundarySafeHandler(number, &HandleFault);
   }
+  GuardKernelBoundary();
 }
 
 }  // namespace mc::sched

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "sched/interpose/hook.h"
+#include "sched/interpose/kernel_arguments.h"
 #include "sched/interpose/real.h"
 #include "sched/interpose/spin_stub.h"
 #include "sched/interpose/virtual_time.h"
@@ -53,8 +54,11 @@ MC_BEHIND_STUB long mc_entry_syscall(long number, long a, long b, long c, long d
       Unsupported("the system call clone");
     }
     default: {
-      EngineScope scope;
-      return Real().syscall(number, a, b, c, d, e, f);
+      {
+        EngineScope scope;
+        BeforeSystemCall(number, a, b, c, d, e, f);
+      }
+      return Real().syscall(number, a, b, c, d, e, f);  // seen by kernel_boundary.h too
     }
   }
 }

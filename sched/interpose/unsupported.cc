@@ -5,8 +5,10 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/select.h>
+#include <sys/syscall.h>
 
 #include "sched/interpose/hook.h"
+#include "sched/interpose/kernel_arguments.h"
 #include "sched/interpose/real.h"
 #include "sched/interpose/spin_stub.h"
 #include "sched/interpose/virtual_time.h"
@@ -50,7 +52,10 @@ MC_BEHIND_STUB int mc_entry_poll(pollfd* files, nfds_t count, int milliseconds) 
   if (!g_scheduler.program_running()) return Real().poll(files, count, milliseconds);
   EngineScope scope;
   const EntryRegisters registers = g_entry_registers;
-  if (count != 0) return Real().poll(files, count, milliseconds);
+  if (count != 0) {
+    BeforeSystemCall(SYS_poll, files, count, milliseconds);
+    return Real().poll(files, count, milliseconds);
+  }
   if (milliseconds < 0) Unsupported("poll without files and without a time-out");
   Sleep(static_cast<uint64_t>(milliseconds) * 1000000, MC_CALLER_PC(), registers);
   return 0;
@@ -62,7 +67,10 @@ MC_BEHIND_STUB int mc_entry_select(int count, fd_set* read, fd_set* write, fd_se
   if (!g_scheduler.program_running()) return Real().select(count, read, write, except, timeout);
   EngineScope scope;
   const EntryRegisters registers = g_entry_registers;
-  if (count != 0) return Real().select(count, read, write, except, timeout);
+  if (count != 0) {
+    BeforeSystemCall(SYS_select, count, read, write, except, timeout);
+    return Real().select(count, read, write, except, timeout);
+  }
   if (timeout == nullptr) {
     Unsupported("select without files and without a time-out");
   }
@@ -70,5 +78,37 @@ MC_BEHIND_STUB int mc_entry_select(int count, fd_set* read, fd_set* write, fd_se
   interval.tv_sec = timeout->tv_sec;
   interval.tv_nsec = timeout->tv_usec * 1000;
   Sleep(IntervalOf(interval), MC_CALLER_PC(), registers);
+  return 0;
+}
+
+MC_SPIN_STUB(ppoll, mc_entry_ppoll);
+MC_BEHIND_STUB int mc_entry_ppoll(pollfd* files, nfds_t count, const timespec* timeout,
+                                  const sigset_t* mask) {
+  if (!g_scheduler.program_running()) return Real().ppoll(files, count, timeout, mask);
+  EngineScope scope;
+  const EntryRegisters registers = g_entry_registers;
+  if (count != 0) {
+    BeforeSystemCall(SYS_ppoll, files, count, timeout, mask);
+    return Real().ppoll(files, count, timeout, mask);
+  }
+  if (timeout == nullptr) Unsupported("ppoll without files and without a time-out");
+  Sleep(IntervalOf(*timeout), MC_CALLER_PC(), registers);
+  return 0;
+}
+
+MC_SPIN_STUB(pselect, mc_entry_pselect);
+MC_BEHIND_STUB int mc_entry_pselect(int count, fd_set* read, fd_set* write, fd_set* except,
+                                    const timespec* timeout, const sigset_t* mask) {
+  if (!g_scheduler.program_running()) {
+    return Real().pselect(count, read, write, except, timeout, mask);
+  }
+  EngineScope scope;
+  const EntryRegisters registers = g_entry_registers;
+  if (count != 0) {
+    BeforeSystemCall(SYS_pselect6, count, read, write, except, timeout);
+    return Real().pselect(count, read, write, except, timeout, mask);
+  }
+  if (timeout == nullptr) Unsupported("pselect without files and without a time-out");
+  Sleep(IntervalOf(*timeout), MC_CALLER_PC(), registers);
   return 0;
 }

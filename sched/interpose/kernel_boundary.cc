@@ -1,0 +1,231 @@
+#include "sched/interpose/kernel_boundary.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <string>
+
+#include "sched/interpose/hook.h"
+#include "sched/interpose/kernel_arguments.h"
+#include "sched/scheduler.h"
+#include "sched/system_call_watch.h"
+
+#if !defined(__x86_64__)
+#error "kernel_boundary.cc: only x86-64 is supported"
+#endif
+
+// The only code whose system calls always go to the kernel.
+//
+// mc_kernel_call: makes the call that was handed back, in the place of the program and with its
+// registers, and returns to the program: the handler pushed the address below the 128 bytes that
+// belong to the interrupted function.
+// mc_kernel_handler_return: the end of a signal handler, of ours and (mc_kernel_signal_return) of
+// the program's.
+// The kernel compares the address *behind* the instruction: hence the last one.
+asm(".text\n.balign 64\n"
+    ".hidden mc_kernel_begin, mc_kernel_call, mc_kernel_handler_return\n"
+    ".hidden mc_kernel_signal_return, mc_kernel_end\n"
+    ".globl mc_kernel_begin, mc_kernel_call, mc_kernel_handler_return\n"
+    ".globl mc_kernel_signal_return, mc_kernel_end\n"
+    "mc_kernel_begin:\n"
+    "mc_kernel_call:\n"
+    "  syscall\n"
+    "  ret $128\n"
+    "mc_kernel_handler_return:\n"
+    "  mov $15, %eax\n"
+    "mc_kernel_signal_return:\n"
+    "  syscall\n"
+    "  ud2\n"
+    "mc_kernel_end:\n");
+
+extern "C" {
+extern const char mc_kernel_begin[], mc_kernel_call[], mc_kernel_handler_return[];
+extern const char mc_kernel_signal_return[], mc_kernel_end[];
+}
+
+namespace mc::sched {
+
+bool g_system_calls_seen = false;
+bool g_system_call_made = false;
+
+namespace {
+
+constexpr long kRedZone = 128;
+constexpr uint64_t kKernelRestorer = 0x04000000;  // SA_RESTORER
+constexpr int kSetUserDispatch = 59;              // PR_SET_SYSCALL_USER_DISPATCH
+constexpr long kDispatchOn = 1;
+constexpr int kEngineSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+
+// struct sigaction as the kernel has it.
+struct KernelAction {
+  FaultHandler handler;
+  uint64_t flags;
+  const char* restorer;
+  uint64_t mask;
+};
+
+bool IsEngineSignal(long number) {
+  for (const int one : kEngineSignals) {
+    if (one == number) return true;
+  }
+  return false;
+}
+
+uint64_t EngineSignalBits() {
+  uint64_t bits = 0;
+  for (const int number : kEngineSignals) bits |= uint64_t{1} << (number - 1);
+  return bits;
+}
+
+long KernelCall(long number, long a, long b, long c, long d, long e = 0, long f = 0) {
+  register long fourth asm("r10") = d;
+  register long fifth asm("r8") = e;
+  register long sixth asm("r9") = f;
+  long result;
+  asm volatile("syscall"
+               : "=a"(result)
+               : "a"(number), "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth), "r"(sixth)
+               : "rcx", "r11", "memory");
+  return result;
+}
+
+template <typename T>
+long AddressOf(T* place) {
+  return reinterpret_cast<long>(place);
+}
+
+const char* g_waiting_call = nullptr;
+
+[[noreturn]] void EndForWaiting() {
+  Unsupported(std::string(g_waiting_call) + " that waits for another thread or process");
+}
+[[noreturn]] void EndForClone() { Unsupported("the system call clone"); }
+
+// The mask of the interrupted code, not of this handler, is what the program means.
+long ChangeSignalMask(ucontext_t& context, const long arguments[6]) {
+  if (arguments[3] != sizeof(uint64_t)) return -EINVAL;
+  uint64_t mask;
+  memcpy(&mask, &context.uc_sigmask, sizeof mask);
+  const uint64_t before = mask;
+  if (arguments[1] != 0) {
+    uint64_t change;
+    memcpy(&change, reinterpret_cast<const void*>(arguments[1]), sizeof change);
+    switch (arguments[0]) {
+      case SIG_BLOCK:
+        mask |= change;
+        break;
+      case SIG_UNBLOCK:
+        mask &= ~change;
+        break;
+      case SIG_SETMASK:
+        mask = change;
+        break;
+      default:
+        return -EINVAL;
+    }
+    mask &= ~EngineSignalBits();
+    memcpy(&context.uc_sigmask, &mask, sizeof mask);
+  }
+  if (arguments[2] != 0) {
+    memcpy(reinterpret_cast<void*>(arguments[2]), &before, sizeof before);
+  }
+  return 0;
+}
+
+// A handler of the program that blocked the engine's signals would be killed by them.
+long ChangeSignalAction(const long arguments[6]) {
+  const auto* const wanted = reinterpret_cast<const KernelAction*>(arguments[1]);
+  if (wanted == nullptr) {
+    return KernelCall(SYS_rt_sigaction, arguments[0], 0, arguments[2], arguments[3]);
+  }
+  if (IsEngineSignal(arguments[0])) return 0;
+  KernelAction action = *wanted;
+  action.mask &= ~EngineSignalBits();
+  return KernelCall(SYS_rt_sigaction, arguments[0], AddressOf(&action), arguments[2], arguments[3]);
+}
+
+// Standard output and error keep nothing that the program could see again.
+bool LeavesNoTrace(long number, const long arguments[6]) {
+  return (number == SYS_write || number == SYS_writev) &&
+         (arguments[0] == STDOUT_FILENO || arguments[0] == STDERR_FILENO);
+}
+
+bool MakesProcessOrThread(long number) {
+  return number == SYS_clone || number == SYS_clone3 || number == SYS_fork || number == SYS_vfork;
+}
+
+void HandleSystemCall(int, siginfo_t*, void* raw_context) {
+  g_program_running = false;
+  auto& context = *static_cast<ucontext_t*>(raw_context);
+  greg_t* const registers = context.uc_mcontext.gregs;
+  const long number = registers[REG_RAX];
+  const long arguments[6] = {registers[REG_RDI], registers[REG_RSI], registers[REG_RDX],
+                             registers[REG_R10], registers[REG_R8],  registers[REG_R9]};
+  if (!LeavesNoTrace(number, arguments)) g_system_call_made = true;
+  if (number == SYS_rt_sigreturn) {
+    registers[REG_RIP] = AddressOf(mc_kernel_signal_return);
+    g_program_running = true;
+    return;
+  }
+  OpenWhatKernelWrites(number, arguments);
+  if (number == SYS_rt_sigprocmask) {
+    registers[REG_RAX] = ChangeSignalMask(context, arguments);
+    g_program_running = true;
+    return;
+  }
+  if (number == SYS_rt_sigaction) {
+    registers[REG_RAX] = ChangeSignalAction(arguments);
+    g_program_running = true;
+    return;
+  }
+  if (MakesProcessOrThread(number)) {
+    ContinueOnEmergencyStack(raw_context, &EndForClone);
+    return;
+  }
+  g_waiting_call = WaitsForOthers(number, arguments);
+  if (g_waiting_call != nullptr) {
+    ContinueOnEmergencyStack(raw_context, &EndForWaiting);
+    return;
+  }
+  // On the stack of the interrupted code, unless this handler's frame is there too (the code runs
+  // on an alternate stack itself): then from here.
+  const long top = registers[REG_RSP];
+  const long here = AddressOf(raw_context);
+  if (here < top && here > top - (64 << 10)) {
+    registers[REG_RAX] = KernelCall(number, arguments[0], arguments[1], arguments[2], arguments[3],
+                                    arguments[4], arguments[5]);
+  } else {
+    registers[REG_RSP] = top - kRedZone - static_cast<long>(sizeof(long));
+    *reinterpret_cast<long*>(registers[REG_RSP]) = registers[REG_RIP];
+    registers[REG_RIP] = AddressOf(mc_kernel_call);
+  }
+  g_program_running = true;
+}
+
+}  // namespace
+
+void InstallBoundarySafeHandler(int number, FaultHandler handler) {
+  KernelAction action = {handler, SA_SIGINFO | SA_ONSTACK | SA_NODEFER | kKernelRestorer,
+                         mc_kernel_handler_return, 0};
+  KernelCall(SYS_rt_sigaction, number, AddressOf(&action), 0, sizeof action.mask);
+}
+
+void GuardKernelBoundary() {
+  const KernelAction action = {&HandleSystemCall,
+                               SA_SIGINFO | SA_ONSTACK | SA_NODEFER | kKernelRestorer,
+                               mc_kernel_handler_return, ~EngineSignalBits()};
+  KernelCall(SYS_rt_sigaction, SIGSYS, AddressOf(&action), 0, sizeof action.mask);
+  const uint64_t engine_signals = EngineSignalBits();
+  KernelCall(SYS_rt_sigprocmask, SIG_UNBLOCK, AddressOf(&engine_signals), 0, sizeof engine_signals);
+  static_assert(sizeof g_program_running == 1);  // false: let pass, true: hand back
+  g_system_calls_seen =
+      KernelCall(SYS_prctl, kSetUserDispatch, kDispatchOn, AddressOf(mc_kernel_begin),
+                 mc_kernel_end - mc_kernel_begin, AddressOf(&g_program_running)) == 0;
+}
+
+}  // namespace mc::sched
