@@ -104,7 +104,7 @@ void Path::Extend(const sched::Trace& trace, EventId expected) {
     }
     if (position > 0) events_[position].last_predecessor = position - 1;
   } else {
-    AddRaces(position, previous);
+    AddRaces(e, position, previous);
     AddWaits(e, position, previous);
   }
   if (e.choice_count > 0) pairs_.push_back({position, position, PairKind::kChoice, kNoPosition, 0});
@@ -191,7 +191,7 @@ void Path::TouchCells(std::span<const Range> ranges, uint32_t position, bool col
 
 // Joins the clocks of the direct predecessors, latest first. One that is not yet covered when its
 // turn comes has no other direct predecessor after it: a race (3.2).
-void Path::AddRaces(size_t position, uint32_t previous) {
+void Path::AddRaces(const sched::Event& e, size_t position, uint32_t previous) {
   std::vector<uint32_t>& p = predecessors_;
   uint32_t last = previous;
   if (p.size() > 1) {
@@ -212,12 +212,20 @@ void Path::AddRaces(size_t position, uint32_t previous) {
     if (clocks_.Get(position, events_[i].thread) > events_[i].index) continue;
     clocks_.Join(position, i);
     if (pool_[events_[i].id].universal) continue;  // the handler phase is never reversed
+    if (Enables(i, e)) continue;
     pairs_.push_back({i, static_cast<uint32_t>(position), PairKind::kRace, kNoPosition, 0});
   }
 }
 
+// Is it the creation of the event's thread before its first event, or the end of the thread that
+// the event begins by joining? The event cannot be without: no use to ask that every time.
+bool Path::Enables(uint32_t i, const sched::Event& e) {
+  if (e.operation.kind == OperationKind::kJoin) return LastWrite(e.operation.object) == i;
+  return e.index == 0 && LastWrite(sched::MakeCell(CellKind::kThreadStart, e.thread)) == i;
+}
+
 void Path::AddWaits(const sched::Event& e, size_t position, uint32_t previous) {
-  if (e.operation.kind == OperationKind::kNone) return;
+  if (e.operation.kind == OperationKind::kNone || e.operation.kind == OperationKind::kJoin) return;
   ForEachDisabler(e.operation, e.thread, previous, [&](uint32_t i) {
     for (size_t k = events_[position].first_pair; k < pairs_.size(); ++k) {
       if (pairs_[k].first == i) return;  // already a race, or found on the object's other half

@@ -62,6 +62,8 @@ class Path {
   void Extend(const sched::Trace& trace, EventId expected);
   // Removes all events from `length` on and releases their records.
   void CutBack(size_t length);
+  // Gives up the records that are only kept because they may be needed again.
+  void ForgetRecentEvents() { recent_.Clear(); }
 
   size_t size() const { return events_.size(); }
   EventId event(size_t position) const { return events_[position].id; }
@@ -143,7 +145,8 @@ class Path {
     Summary summary;
   };
 
-  void AddRaces(size_t position, uint32_t previous);
+  void AddRaces(const sched::Event& e, size_t position, uint32_t previous);
+  bool Enables(uint32_t i, const sched::Event& e);
   void AddWaits(const sched::Event& e, size_t position, uint32_t previous);
   RecentEvents::Variant* RecordOf(const sched::Trace& trace, uint32_t position, EventId expected,
                                   EventId* id);

@@ -38,6 +38,16 @@ RecentEvents::Variant* RecentEvents::Find(const sched::Trace& trace, const sched
   return nullptr;
 }
 
+void RecentEvents::Clear() {
+  for (const std::vector<Entry>& of_thread : entries_) {
+    for (const Entry& entry : of_thread) {
+      for (const Variant& variant : entry.variants) pool_.Release(variant.id);
+    }
+  }
+  entries_.clear();
+  count_ = 0;
+}
+
 RecentEvents::Variant* RecentEvents::Enter(const sched::Trace& trace, const sched::Event& event,
                                            EventId id) {
   if (event.thread >= entries_.size()) entries_.resize(event.thread + 1u);

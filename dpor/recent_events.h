@@ -44,6 +44,8 @@ class RecentEvents {
   // Remembers that `id` is the record of this event, which Find does not know. nullptr if there is
   // no room.
   Variant* Enter(const sched::Trace& trace, const sched::Event& event, EventId id);
+  // Forgets all and releases their records.
+  void Clear();
 
  private:
   static constexpr uint32_t kMaxVariants = 4;

@@ -71,6 +71,7 @@ void CandidateDetector::Reset() {
   happens_before_.Reset();
   held_locks_.Reset();
   history_.Reset();
+  for (uint32_t i = 0; i < waiting_.size(); ++i) waiting_[i] = {};
   marks_.clear();
 }
 
@@ -127,6 +128,50 @@ void CandidateDetector::Look(const Trace& trace, size_t position) {
   const uint64_t end = uint64_t{event.first_access} + event.access_count;
   if (end > LastAccess::kMaxPosition) std::abort();  // a trace of 24 GB
   marks_.push_back({log_.size(), clocks_.size(), history_.size()});
+  waiting_.GrowTo(event.thread + 1u);
+  if (MayWait(trace, event)) {
+    uint32_t& from = waiting_[event.thread].from;
+    if (from == 0) log_.Set(from, static_cast<uint32_t>(position) + 1);
+    return;
+  }
+  LookAtWaiting(trace, event.thread, position);
+  LookNow(trace, event);
+}
+
+bool CandidateDetector::MayWait(const Trace& trace, const Event& event) {
+  bool ends = false;
+  const uint32_t end = event.first_access + event.access_count;
+  for (uint32_t i = event.first_access; i < end; ++i) {
+    const MicroAccess& a = trace.accesses[i];
+    if (IsPlace(a)) {
+      if (!of_one_thread_[i]) return false;
+    } else if (a.flags & (sched::kAcquire | sched::kRelease | sched::kFence)) {
+      if (sched::KindOf(a.begin) != CellKind::kThreadExit) return false;
+      ends |= a.mode == sched::kWrite;
+    }
+  }
+  if (ends) history_.ThreadDied(event.thread);
+  return true;
+}
+
+// Makes up for the events of `thread` that were put off; the trace goes up to `position`.
+void CandidateDetector::LookAtWaiting(const Trace& trace, sched::ThreadId thread, size_t position) {
+  if (thread >= waiting_.size() || waiting_[thread].from == 0) return;
+  const size_t from = waiting_[thread].from - 1;
+  log_.Set(waiting_[thread].from, 0);
+  for (size_t p = from; p < position; ++p) {
+    if (trace.events[p].thread == thread) LookNow(trace, trace.events[p]);
+  }
+}
+
+void CandidateDetector::LookNow(const Trace& trace, const Event& event) {
+  const uint32_t end = event.first_access + event.access_count;
+  for (uint32_t i = event.first_access; i < end; ++i) {  // before the event's own state is set
+    const MicroAccess& a = trace.accesses[i];
+    if (sched::KindOf(a.begin) != CellKind::kThreadExit || a.mode != sched::kRead) continue;
+    const auto joined = static_cast<sched::ThreadId>(sched::ObjectOf(a.begin));
+    LookAtWaiting(trace, joined, static_cast<size_t>(&event - trace.events.data()));
+  }
   if (rule_ == CandidateRule::kLimitedHappensBefore) {
     must_happen_before_.BeginEvent(trace, event);
     held_locks_.BeginEvent(event);

@@ -78,7 +78,14 @@ class CandidateDetector : public sched::Observer {
   // Finds out which accesses from the first of event `from` on can be left out. Returns false if
   // some that were left out before cannot.
   bool FindOfOneThread(const sched::Trace& trace, size_t from);
+  // Looks at the event at `position`, the next one. What a thread learns from the ends of others
+  // that it joins, and hands on by its own end, matters only to later accesses, and stays to be
+  // learned: events that do nothing else are put off until the thread does more, or is joined by
+  // one that does, which often is never.
   void Look(const sched::Trace& trace, size_t position);
+  bool MayWait(const sched::Trace& trace, const sched::Event& event);
+  void LookAtWaiting(const sched::Trace& trace, sched::ThreadId thread, size_t position);
+  void LookNow(const sched::Trace& trace, const sched::Event& event);
   void Synchronise(const sched::Trace& trace, const sched::Event& event,
                    const sched::MicroAccess& access, uint32_t position);
   void AccessMemory(const sched::Trace& trace, const sched::Event& event,
@@ -94,6 +101,10 @@ class CandidateDetector : public sched::Observer {
   HappensBefore happens_before_;
   HeldLocks held_locks_;
   AccessHistory history_;
+  struct Waiting {
+    uint32_t from = 0;  // position + 1 of the thread's first event that was put off, or 0
+  };
+  StableArray<Waiting> waiting_;
   SharedLines lines_;
   std::vector<Mark> marks_;             // one per event looked at
   std::vector<uint8_t> of_one_thread_;  // by access of the trace: it can be left out

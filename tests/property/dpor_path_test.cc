@@ -125,6 +125,7 @@ void RunRandomTraces(uint64_t seed, int rounds, size_t most_threads, size_t most
       if (testing::Test::HasFatalFailure()) return;
     }
     path.CutBack(0);
+    path.ForgetRecentEvents();
   }
   EXPECT_EQ(pool.live(), 0u);
 }
