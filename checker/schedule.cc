@@ -16,8 +16,10 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "checker/message.h"
+#include "checker/pp_set.h"
 #include "checker/protocol.h"
 #include "checker/text.h"
+#include "sched/bug_kind.h"
 #include "sched/event.h"
 
 namespace mc::checker {
@@ -68,6 +70,7 @@ constexpr Field kFields[] = {
     {"message", &Schedule::message, false},
     {"where", &Schedule::where, false},
     {"preemption-points", &Schedule::preemption_points, true},
+    {"shared-sites", &Schedule::shared_sites, false},
 };
 
 std::optional<std::vector<uint32_t>> ParseChoices(std::string_view text) {
@@ -167,15 +170,7 @@ class Parser {
       schedule_.arguments.push_back(*value);
       return absl::OkStatus();
     }
-    if (name == "thread") {
-      schedule_.threads.push_back(*value);
-      return schedule_.threads.size() > sched::kMaxThreads ? Bad("too many threads")
-                                                           : absl::OkStatus();
-    }
-    if (name == "shared-sites") {
-      schedule_.shared_sites = *value;
-      return absl::OkStatus();
-    }
+    if (name == "thread") return ReadThread(*value);
     if (!seen_.emplace(name, number_).second) {
       return Bad(
           absl::StrCat("'", View(name), "' was already given in line ", seen_[std::string(name)]));
@@ -183,7 +178,55 @@ class Parser {
     return ReadField(name, *value);
   }
 
+  // A thread is named by its creator and by how many that created before it; creators come first.
+  absl::Status ReadThread(const std::string& name) {
+    const size_t dot = name.rfind('.');
+    const std::string creator = name.substr(0, std::min(dot, name.size()));
+    const bool is_main = schedule_.threads.empty() && name == "0";
+    const auto found = children_.find(creator);
+    const bool is_next = dot != std::string::npos && found != children_.end() &&
+                         name.substr(dot + 1) == std::to_string(found->second);
+    if (!is_main && !is_next) {
+      return Bad(absl::StrCat(
+          "'", name, "' cannot be the name of T", schedule_.threads.size(),
+          ": the first thread is 0, and what a thread above creates is its name with .0, .1, ..."));
+    }
+    if (is_next) ++found->second;
+    children_[name] = 0;
+    schedule_.threads.push_back(name);
+    return schedule_.threads.size() > sched::kMaxThreads ? Bad("too many threads")
+                                                         : absl::OkStatus();
+  }
+
+  // What only some values mean anything for.
+  absl::Status CheckValue(std::string_view name, const std::string& value) const {
+    if (name == "entry") {
+      const auto number = value.starts_with("check:")
+                              ? ParseNumber<uint64_t>(std::string_view(value).substr(6))
+                              : std::nullopt;
+      if (value != "main" && !(number && *number > 0)) {
+        return Bad(absl::StrCat("there is no entry '", value, "': it is main or check:NUMBER"));
+      }
+    }
+    if (name == "failure" && !sched::BugKindFromName(value)) {
+      return Bad(absl::StrCat("there is no kind of failure named '", value, "'"));
+    }
+    if (name == "preemption-points") {
+      const absl::StatusOr<PpSet> pps = PpSet::Parse(value);
+      if (!pps.ok()) return Bad(std::string(pps.status().message()));
+    }
+    if (name == "shared-sites") {
+      for (std::string_view site : Split(value, ';')) {
+        if (!site.starts_with("0x") || !ParseNumber<uint64_t>(site.substr(2), 16)) {
+          return Bad(absl::StrCat("'", View(site), "' is no code address such as 0x4012af"));
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status ReadField(std::string_view name, const std::string& value) {
+    if (absl::Status status = CheckValue(name, value); !status.ok()) return status;
     for (const Field& field : kFields) {
       if (field.name == name) {
         schedule_.*field.member = value;
@@ -262,6 +305,7 @@ class Parser {
   int number_ = 0;
   State state_ = kHeader;
   std::map<std::string, int> seen_;
+  std::map<std::string, uint32_t> children_;  // of each thread, so far
   Schedule schedule_;
 };
 
@@ -316,9 +360,6 @@ std::string FormatSchedule(const Schedule& schedule) {
   for (std::string_view name : SearchSettings::Names()) {
     const std::string value = schedule.settings.Get(name);
     if (!value.empty()) absl::StrAppend(&text, View(name), ": ", Escaped(value), "\n");
-  }
-  if (!schedule.shared_sites.empty()) {
-    absl::StrAppend(&text, "shared-sites: ", Escaped(schedule.shared_sites), "\n");
   }
   for (const std::string& thread : schedule.threads) {
     absl::StrAppend(&text, "thread: ", Escaped(thread), "\n");

@@ -33,6 +33,9 @@ Function RealOf(const char* name) {
 }  // namespace
 
 int RealFork() { return RealOf<pid_t (*)()>("fork")(); }
+int RealKill(int pid, int signal_number) {
+  return RealOf<int (*)(pid_t, int)>("kill")(pid, signal_number);
+}
 void RealExitNow(int status) { RealExit("_exit", status); }
 
 namespace {
@@ -156,12 +159,28 @@ bool EndsProgram(int signal_number) {
   return action.sa_handler == SIG_DFL && sigismember(&blocked, signal_number) == 0;
 }
 
+// Else the supervisor takes it for one that somebody else sent.
+void NoteOwnSignal(int signal_number) {
+  if (mc::sched::LastWords* words = g_scheduler.last_words()) {
+    words->own_signal = static_cast<uint32_t>(signal_number);
+  }
+}
+
 }  // namespace
+
+MC_EXPORT int kill(pid_t process, int signal_number) {
+  // To this process, to its group, or to whoever may be sent to.
+  if (g_program_running && (process <= 0 || process == getpid())) NoteOwnSignal(signal_number);
+  return mc::sched::RealKill(process, signal_number);
+}
 
 MC_EXPORT int raise(int signal_number) {
   if (!g_program_running) return RealOf<int (*)(int)>("raise")(signal_number);
   EngineScope scope;
-  if (signal_number == SIGKILL) kill(getpid(), SIGKILL);
+  if (signal_number == SIGKILL) {
+    NoteOwnSignal(SIGKILL);
+    mc::sched::RealKill(getpid(), SIGKILL);
+  }
   if (!EndsProgram(signal_number)) {
     mc::sched::ProgramScope
         handler;  // the operating system's thread is the one that runs the caller
