@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -102,8 +103,8 @@ std::string DescribeForeignSignal(int number) {
                    strsignal(number), "), which says nothing about the program\n");
   if (number == SIGKILL) {
     absl::StrAppend(&text,
-                    "The system does so when memory runs out: see its log; --memory=SIZE makes mc "
-                    "keep to less. ");
+                    "The system does so when memory runs out (see its log; --memory=SIZE makes mc "
+                    "keep to less) or the processor time that ulimit -t allows is used up. ");
   }
   return absl::StrCat(text, "What was found before counts; run mc again for the rest.");
 }
@@ -217,7 +218,7 @@ void HarnessProcess::RunChild(pid_t supervisor, int control_fd, int error_fd, in
       dup2(error_fd, STDERR_FILENO);
     }
   }
-  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) signal(number, SIG_DFL);
+  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);
   const int current = personality(0xffffffff);
   if ((current < 0 || personality(static_cast<unsigned long>(current) | ADDR_NO_RANDOMIZE) < 0) &&
       !RandomizationIsOff()) {
@@ -283,6 +284,12 @@ absl::Status HarnessProcess::StartFailure(std::string_view what) {
       if (WIFEXITED(status)) absl::StrAppend(&text, " (exit status ", WEXITSTATUS(status), ")");
       if (WIFSIGNALED(status)) absl::StrAppend(&text, " (", strsignal(WTERMSIG(status)), ")");
     }
+  }
+  rlimit address_space;
+  if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY) {
+    absl::StrAppend(&text,
+                    "; the address space is limited (ulimit -v), of which the runtime reserves "
+                    "much without using it: try without the limit");
   }
   const absl::string_view tail = absl::StripAsciiWhitespace(error_tail_);
   if (!tail.empty()) absl::StrAppend(&text, "\nIt said:\n", tail);

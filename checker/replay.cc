@@ -108,7 +108,8 @@ absl::Status Replay::Prepare() {
   const absl::StatusOr<PpSet> pps = PpSet::Parse(schedule_.preemption_points);
   if (!pps.ok()) return pps.status();
   pps_ = *pps;
-  if (options_.harness.empty()) options_.harness = schedule_.harness;
+  harness_given_ = !options_.harness.empty();
+  if (!harness_given_) options_.harness = schedule_.harness;
   if (options_.arguments.empty()) {
     options_.arguments = schedule_.arguments;
   } else if (options_.arguments != schedule_.arguments) {
@@ -136,6 +137,12 @@ absl::Status Replay::StartHarness() {
     harness.hang_timeout = absl::InfiniteDuration();
   }
   absl::StatusOr<std::unique_ptr<HarnessProcess>> started = HarnessProcess::Start(harness);
+  if (absl::IsNotFound(started.status()) && !harness_given_) {
+    return absl::NotFoundError(absl::StrCat(started.status().message(),
+                                            ". It is the one that the schedule names; if it has "
+                                            "moved, give it: mc --replay=",
+                                            ShellQuoted(options_.replay), " HARNESS"));
+  }
   if (!started.ok()) return started.status();
   harness_ = *std::move(started);
   const Hello& hello = harness_->hello();

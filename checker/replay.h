@@ -46,6 +46,7 @@ class Replay {
   int Finish(Outcome outcome);
 
   Options options_;
+  bool harness_given_ = false;  // else the schedule says which
   Palette palette_;
   Schedule schedule_;
   PpSet pps_;

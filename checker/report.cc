@@ -326,8 +326,10 @@ const SourceLocation& PlaceOf(const Bug& bug, Symbolizer* symbolizer) {
       if (user_code_only ? location.in_user_code : location.HasLine()) return location;
     }
   }
+  // Where the last step began, if that is a line of the program: it may have ended elsewhere.
   const uint64_t last = bug.steps.empty() ? 0 : bug.steps.back().pc;
-  return symbolizer->Locate(bug.pc != 0 ? bug.pc : last);
+  const SourceLocation& begin = symbolizer->Locate(last);
+  return bug.pc == 0 && begin.in_user_code ? begin : symbolizer->Locate(bug.pc);
 }
 
 const Bug& MainBug(const Findings& findings) {

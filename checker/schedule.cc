@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -28,7 +27,7 @@ namespace {
 constexpr std::string_view kMagic = "mc-schedule ";
 constexpr std::string_view kFormatVersion = "1";
 constexpr size_t kLongestLine = 1 << 16;
-constexpr uintmax_t kLargestFile = uintmax_t{1} << 30;
+constexpr size_t kLargestFile = size_t{1} << 30;
 
 std::string Escaped(std::string_view value) {
   std::string out;
@@ -387,17 +386,20 @@ absl::Status WriteScheduleFile(const std::string& path, const Schedule& schedule
 }
 
 absl::StatusOr<Schedule> ReadScheduleFile(const std::string& path) {
+  // It may be a pipe, whose size nobody knows before its end.
   std::error_code error;
-  const uintmax_t size = std::filesystem::file_size(path, error);
   std::ifstream file(path, std::ios::binary);
-  if (error || !file) {
-    return absl::NotFoundError(absl::StrCat("cannot read the schedule '", path,
-                                            "': ", error ? error.message() : strerror(errno)));
+  if (!file || std::filesystem::is_directory(path, error)) {
+    return absl::NotFoundError(
+        absl::StrCat("cannot read the schedule '", path, "': ", strerror(file ? EISDIR : errno)));
   }
-  if (size > kLargestFile) {
-    return absl::InvalidArgumentError(absl::StrCat("schedule '", path, "' is too large"));
+  std::string text;
+  for (char buffer[1 << 16]; file.read(buffer, sizeof buffer) || file.gcount() > 0;) {
+    text.append(buffer, static_cast<size_t>(file.gcount()));
+    if (text.size() > kLargestFile) {
+      return absl::InvalidArgumentError(absl::StrCat("schedule '", path, "' is too large"));
+    }
   }
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   absl::StatusOr<Schedule> schedule = ParseSchedule(text);
   if (schedule.ok()) return schedule;
   return absl::InvalidArgumentError(

@@ -124,7 +124,12 @@ absl::Status Session::StartHarness() {
 }
 
 int Session::ListTests() const {
-  for (const std::string& test : harness_->hello().tests) Print(test + "\n");
+  const std::vector<std::string>& tests = harness_->hello().tests;
+  for (const std::string& test : tests) Print(test + "\n");
+  if (tests.empty()) {
+    fprintf(stderr, "mc: %s registers no tests: without --list, its main is checked\n",
+            options_.harness.c_str());
+  }
   return 0;
 }
 

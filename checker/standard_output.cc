@@ -19,6 +19,7 @@ int g_error = 0;
 
 void PrepareStandardFiles() {
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);  // a file that gets too large: the same
   for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
     // What was closed stays as good as closed: reading gives nothing, writing fails.

@@ -9,7 +9,8 @@
 namespace mc::checker {
 
 // To be called once, at the start: descriptors 0 to 2 are open from then on, so that no other file
-// takes the place of one that was closed; writing to a pipe that nobody reads fails (no SIGPIPE).
+// takes the place of one that was closed; writing to a pipe that nobody reads, or more to a file
+// than is allowed, fails (no SIGPIPE, no SIGXFSZ).
 void PrepareStandardFiles();
 
 // Writes at once. The first failure asks the search to stop, as Ctrl-C does: nobody would see more.
