@@ -1,23 +1,25 @@
 // Divergence: an execution that repeats an earlier one, or a recorded schedule, and does not do the
-// same. What is told of it: at which step, which thread, what was expected and what was seen, how
-// the threads stand there, and what to look for.
+// same. What is told of it: at which step, which thread, what was expected and what was seen.
 #ifndef MC_CHECKER_DIVERGENCE_H_
 #define MC_CHECKER_DIVERGENCE_H_
 
 #include <string>
 
 #include "checker/message.h"
+#include "checker/picture.h"
+#include "checker/schedule.h"
 #include "checker/symbolizer.h"
 
 namespace mc::checker {
 
-// From a `diverged` message: "T1 (0.0) was to lock at a.cc:12, ...", one line, without the step.
-std::string DescribeDivergence(const Message& message, Symbolizer* symbolizer);
-// The threads at that moment, a line for each, indented; "" if the message does not say.
-std::string DescribeThreadsAt(const Message& message, Symbolizer* symbolizer);
+// Both take a `diverged` message. The first line of the text says what happened, the others how the
+// threads stand there, what to look for and what to do.
 
-// The whole text for a search: the first line says what happened.
+// An execution of a search.
 std::string ExplainDivergedSearch(const Message& message, Symbolizer* symbolizer);
+// The replay of a schedule; `done` is what it did until then.
+std::string ExplainDivergedReplay(const Message& message, const Schedule& schedule,
+                                  const PictureExecution& done, Symbolizer* symbolizer);
 
 }  // namespace mc::checker
 

@@ -134,14 +134,6 @@ class HarnessProcess {
   EventKind killed_because_ = EventKind::kWorkerDied;
 };
 
-// "killed by signal 11 (Segmentation fault)", "exited with status 3".
-std::string DescribeWaitStatus(int status);
-
-// The signal, sent by somebody else, that a worker with these last words died of; 0 if it was none.
-int SignalFromOutside(int status, const sched::LastWords& words);
-// What happened, and what to do.
-std::string DescribeForeignSignal(int number);
-
 }  // namespace mc::checker
 
 #endif  // MC_CHECKER_HARNESS_PROCESS_H_

@@ -72,6 +72,9 @@ inline constexpr const char kProtocolVersion[] = "2";
 // The version of mc and of its runtime library: they must be the same.
 inline constexpr const char kVersion[] = "0.1.0";
 
+// With this status a worker ends that finds its socket closed though nobody told it to quit.
+inline constexpr int kLostChannelStatus = 113;
+
 // In memory shared by supervisor and worker: what is left when the worker dies or hangs.
 struct SharedState {
   static constexpr uint32_t kMaxSteps = 1 << 22;

@@ -14,6 +14,7 @@
 #include "checker/session.h"
 #include "checker/standard_output.h"
 #include "checker/text.h"
+#include "checker/worker_death.h"
 #include "checker/worker_runner.h"
 #include "sched/cell.h"
 #include "sched/event.h"
@@ -23,13 +24,6 @@ namespace {
 
 constexpr uint64_t kReplayJob = 1;
 constexpr absl::Duration kPatience = absl::Minutes(3);
-
-// The last part of a path.
-std::string BaseName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-std::string Joined(const std::string& what, const std::string& place) {
-  return place.empty() ? what : absl::StrCat(what, " at ", place);
-}
 
 std::string ShownArguments(const std::vector<std::string>& arguments) {
   if (arguments.empty()) return "(none)";
@@ -359,40 +353,9 @@ bool Replay::OnLoss(const HarnessProcess::Event& event) {
   return true;
 }
 
-// The first step of which the schedule says something else than what was done, as far as it says
-// anything: the lines may have been edited, and lines of a file may be known under another path.
-std::string Replay::FirstDifference() const {
-  const size_t count = std::min(execution_.steps.size(), schedule_.steps.size());
-  for (size_t i = 0; i < count; ++i) {
-    const ScheduleStep& recorded = schedule_.steps[i];
-    const PictureStep& done = execution_.steps[i];
-    const bool same_what = recorded.what.empty() || recorded.what == done.what;
-    const bool same_place =
-        recorded.place.empty() || BaseName(recorded.place) == BaseName(done.where);
-    if (same_what && same_place) continue;
-    return absl::StrCat("The first step that is not what was recorded is step ", i, ", line ",
-                        recorded.line, ": recorded '", Joined(recorded.what, recorded.place),
-                        "', now '", Joined(done.what, done.where), "'.\n");
-  }
-  return "";
-}
-
 Replay::Outcome Replay::Diverged(const Message& message) {
-  const uint64_t step = message.Number("step");
-  error_ = absl::StrCat("schedule '", options_.replay, "' diverged at step ", step);
-  if (step < schedule_.steps.size()) {
-    const ScheduleStep& expected = schedule_.steps[step];
-    absl::StrAppend(&error_, ", line ", expected.line, ": ",
-                    ThreadLabel(expected.thread, schedule_.threads), " was to run");
-    const std::string recorded = Joined(expected.what, expected.place);
-    if (!recorded.empty()) absl::StrAppend(&error_, " (recorded: '", recorded, "')");
-  }
-  absl::StrAppend(&error_, "; ", DescribeDivergence(message, symbolizer_.get()), "\n",
-                  FirstDifference(), DescribeThreadsAt(message, symbolizer_.get()),
-                  "Either the file was edited or damaged, or the program does not do what it did "
-                  "when the schedule was recorded: other arguments, environment, files or "
-                  "libraries, or something that is no function of the schedule. Run mc again to "
-                  "record a new one.");
+  error_ = absl::StrCat("schedule '", options_.replay, "' ",
+                        ExplainDivergedReplay(message, schedule_, execution_, symbolizer_.get()));
   return Outcome::kDiverged;
 }
 

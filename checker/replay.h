@@ -40,7 +40,6 @@ class Replay {
   bool OnLoss(const HarnessProcess::Event& event);
   void OnEndOfDebugging();
   Outcome Diverged(const Message& message);
-  std::string FirstDifference() const;
   bool RecordsRace() const;
   bool Reproduced() const;
   int Finish(Outcome outcome);

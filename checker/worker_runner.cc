@@ -13,6 +13,7 @@
 #include "checker/divergence.h"
 #include "checker/interruption.h"
 #include "checker/text.h"
+#include "checker/worker_death.h"
 
 namespace mc::checker {
 namespace {
@@ -246,6 +247,12 @@ SliceResult WorkerRunner::OnDeath(const HarnessProcess::Event& event, JobEvents&
     }
     default:
       break;
+  }
+  if (WIFEXITED(event.status) && WEXITSTATUS(event.status) == kLostChannelStatus &&
+      shared.in_program == 0) {
+    return Fail(absl::FailedPreconditionError(
+        "the program closes file descriptors that it did not open, among them the one by which mc "
+        "hears of it: let it close only its own"));
   }
   if (const int number = SignalFromOutside(event.status, shared.last_words)) {
     if (InterruptedSoon()) return {SliceEnd::kInterrupted, true};

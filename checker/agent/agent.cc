@@ -135,8 +135,7 @@ int ServeAsZygote(const ProgramBody& body, int control_fd, int shared_fd,
     if (worker == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (getppid() != parent) sched::RealExitNow(1);
-      // The program's own, which SIGINT is not: Ctrl-C is for the supervisor.
-      for (int number : kStopSignals) signal(number, number == SIGINT ? SIG_IGN : SIG_DFL);
+      for (int number : kStopSignals) signal(number, SIG_DFL);  // the program's own
       sched::InstallSignalHandlers();
       sched::RealExitNow(Worker(channel, shared, body).Serve());
     }

@@ -79,7 +79,7 @@ int Worker::Serve() {
       return 0;
     }
   }
-  return 1;
+  return kLostChannelStatus;
 }
 
 void Worker::Define(const Message& message) {
