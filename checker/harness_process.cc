@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -23,6 +24,7 @@
 #include "checker/harness_file.h"
 #include "checker/interruption.h"
 #include "checker/text.h"
+#include "checker/worker_death.h"
 
 namespace mc::checker {
 namespace {
@@ -30,6 +32,8 @@ namespace {
 constexpr size_t kErrorTailSize = 4096;
 constexpr absl::Duration kTick = absl::Milliseconds(100);
 constexpr absl::Duration kStopGrace = absl::Seconds(5);
+// Between two looks at the worker, if nothing keeps us from looking.
+constexpr absl::Duration kLongestPause = absl::Seconds(2);
 // Descriptor numbers in the child. Below 10, so that a shell in between passes them on.
 constexpr int kChildControlFd = 8;
 constexpr int kChildSharedFd = 9;
@@ -131,11 +135,12 @@ absl::Status HarnessProcess::Launch() {
         absl::StrCat("cannot open a channel to the harness: ", strerror(errno)));
   }
   fflush(nullptr);
+  const pid_t supervisor = getpid();
   pid_ = fork();
   if (pid_ < 0) {
     return absl::ResourceExhaustedError(absl::StrCat("cannot start a process: ", strerror(errno)));
   }
-  if (pid_ == 0) RunChild(sockets[1], errors[1], report[1]);
+  if (pid_ == 0) RunChild(supervisor, sockets[1], errors[1], report[1]);
   close(sockets[1]);
   close(report[1]);
   if (errors[1] >= 0) close(errors[1]);
@@ -158,7 +163,7 @@ absl::Status HarnessProcess::Launch() {
       absl::StrCat("cannot run '", program, "': ", strerror(failure.error)));
 }
 
-void HarnessProcess::RunChild(int control_fd, int error_fd, int report_fd) {
+void HarnessProcess::RunChild(pid_t supervisor, int control_fd, int error_fd, int report_fd) {
   auto fail = [report_fd](ChildFailure failure) {
     const ChildReport report{failure, errno};
     if (write(report_fd, &report, sizeof report) < 0) _exit(127);
@@ -174,6 +179,7 @@ void HarnessProcess::RunChild(int control_fd, int error_fd, int report_fd) {
     // A process group of its own: Ctrl-C is for the supervisor.
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != supervisor) _exit(127);
     const int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     dup2(null_fd, STDIN_FILENO);
     if (!options_.pass_output) {
@@ -181,9 +187,7 @@ void HarnessProcess::RunChild(int control_fd, int error_fd, int report_fd) {
       dup2(error_fd, STDERR_FILENO);
     }
   }
-  signal(SIGINT, SIG_DFL);
-  signal(SIGTERM, SIG_DFL);
-  signal(SIGPIPE, SIG_DFL);
+  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);
   const int current = personality(0xffffffff);
   if ((current < 0 || personality(static_cast<unsigned long>(current) | ADDR_NO_RANDOMIZE) < 0) &&
       !RandomizationIsOff()) {
@@ -212,8 +216,9 @@ absl::Status HarnessProcess::AwaitHello() {
     case EventKind::kMessage:
       break;
     case EventKind::kTimeout:
-      return StartFailure(
-          "it did not answer in time: it must reach main (or its mc::Check) without waiting");
+      return StartFailure(absl::StrCat("it did not come to its ",
+                                       options_.entry == "main" ? "" : "entry ", options_.entry,
+                                       " in time: it must get there without waiting"));
     case EventKind::kInterrupted:
       return absl::CancelledError("interrupted");
     default:
@@ -249,6 +254,12 @@ absl::Status HarnessProcess::StartFailure(std::string_view what) {
       if (WIFSIGNALED(status)) absl::StrAppend(&text, " (", strsignal(WTERMSIG(status)), ")");
     }
   }
+  rlimit address_space;
+  if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY) {
+    absl::StrAppend(&text,
+                    "; the address space is limited (ulimit -v), of which the runtime reserves "
+                    "much without using it: try without the limit");
+  }
   const absl::string_view tail = absl::StripAsciiWhitespace(error_tail_);
   if (!tail.empty()) absl::StrAppend(&text, "\nIt said:\n", tail);
   return absl::FailedPreconditionError(text);
@@ -258,6 +269,9 @@ absl::Status HarnessProcess::ForkWorker() {
   shared_->stop_requested = 0;
   shared_->steps = 0;
   shared_->in_program = 0;
+  shared_->last_words.failure = 0;
+  shared_->last_words.own_signal = 0;
+  shared_->last_words.foreign_signal = 0;
   Send(Message("fork"));
   const Event event = Receive(options_.hello_timeout);
   if (event.kind == EventKind::kMessage && event.message.type() == "worker-started") {
@@ -335,7 +349,7 @@ bool HarnessProcess::TakeLine(Message* message) {
     }
     std::string_view line = std::string_view(input_).substr(consumed_, end - consumed_);
     // A worker may die in the middle of a line; the zygote's word then follows on the same one.
-    const size_t death = line.find("worker-died status=");
+    const size_t death = line.find("worker-died pid=");
     if (death != std::string_view::npos) line.remove_prefix(death);
     consumed_ = end + 1;
     if (Message::Decode(line, message)) return true;
@@ -397,12 +411,29 @@ HarnessProcess::Event HarnessProcess::Receive(absl::Duration timeout) {
 bool HarnessProcess::Hangs() {
   const uint64_t transitions = shared_->transitions;
   const absl::Time now = absl::Now();
-  if (transitions != seen_transitions_ || shared_->in_program == 0) {
+  // Whoever was stopped, or had the machine put to sleep under it, did not try to go on.
+  const bool we_were_stopped = now - last_hang_check_ > kLongestPause;
+  last_hang_check_ = now;
+  if (transitions != seen_transitions_ || shared_->in_program == 0 || we_were_stopped) {
     seen_transitions_ = transitions;
     last_transition_ = now;
     return false;
   }
-  return now - last_transition_ > options_.hang_timeout;
+  if (now - last_transition_ <= options_.hang_timeout) return false;
+  if (!WorkerIsStopped()) return true;
+  last_transition_ = now;
+  return false;
+}
+
+// By SIGSTOP or a debugger.
+bool HarnessProcess::WorkerIsStopped() const {
+  std::ifstream file(absl::StrCat("/proc/", worker_pid_, "/stat"));
+  std::string line;
+  std::getline(file, line);
+  // PID (NAME) STATE ..., where NAME may have parentheses of its own.
+  const size_t name_end = line.rfind(") ");
+  return name_end != std::string::npos && name_end + 2 < line.size() &&
+         (line[name_end + 2] == 'T' || line[name_end + 2] == 't');
 }
 
 // What an execution takes is its growth while it runs: the searches' own memory is not the
@@ -438,6 +469,13 @@ void HarnessProcess::Finish() {
     waitpid(pid_, nullptr, 0);
     pid_ = 0;
   }
+}
+
+std::string HarnessProcess::HowItEnded() {
+  int status = 0;
+  if (pid_ <= 0 || waitpid(pid_, &status, WNOHANG) != pid_) return "";
+  pid_ = 0;
+  return DescribeWaitStatus(status);
 }
 
 uint64_t HarnessProcess::SampleWorkerRss() {

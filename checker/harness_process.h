@@ -86,6 +86,8 @@ class HarnessProcess {
 
   // The last few kilobytes the harness wrote to standard error (if it does not pass through).
   const std::string& ErrorTail() const { return error_tail_; }
+  // After kGone: how the process we started ended, as DescribeWaitStatus says it; "" if unknown.
+  std::string HowItEnded();
   uint64_t MaxRssKb() const { return max_rss_kb_; }
   // Reads the worker's memory use; in kilobytes, 0 if unknown.
   uint64_t SampleWorkerRss();
@@ -94,7 +96,7 @@ class HarnessProcess {
   explicit HarnessProcess(const HarnessOptions& options) : options_(options) {}
   absl::Status OpenSharedMemory();
   absl::Status Launch();
-  [[noreturn]] void RunChild(int control_fd, int error_fd, int report_fd);
+  [[noreturn]] void RunChild(pid_t supervisor, int control_fd, int error_fd, int report_fd);
   absl::Status AwaitHello();
   absl::Status StartFailure(std::string_view what);
   void Poll(absl::Duration timeout);
@@ -103,6 +105,7 @@ class HarnessProcess {
   bool TakeLine(Message* message);
   Event Handle(Message message);
   bool Hangs();
+  bool WorkerIsStopped() const;
   bool TakesTooMuchMemory();
   void KillWorker();
   void Finish();
@@ -123,6 +126,7 @@ class HarnessProcess {
   uint64_t max_rss_kb_ = 0;
   uint64_t seen_transitions_ = 0;
   absl::Time last_transition_;
+  absl::Time last_hang_check_;
   uint64_t seen_executions_ = 0;
   uint64_t rss_at_execution_ = 0;  // kilobytes, when the execution that runs was first seen
   absl::Time last_memory_check_;

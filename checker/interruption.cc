@@ -21,8 +21,16 @@ void CatchInterruptions() {
   action.sa_handler = OnSignal;
   sigemptyset(&action.sa_mask);
   // No SA_RESTART: a wait for the harness must end.
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (int number : {SIGINT, SIGTERM, SIGQUIT, SIGHUP}) {
+    struct sigaction before = {};
+    const bool ignored = sigaction(number, nullptr, &before) == 0 && before.sa_handler == SIG_IGN;
+    if (number != SIGHUP || !ignored) sigaction(number, &action, nullptr);
+  }
+}
+
+void RequestInterruption() {
+  int none = 0;
+  g_requests.compare_exchange_strong(none, 1);
 }
 
 int InterruptionCount() { return g_requests.load(); }

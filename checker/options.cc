@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string_view>
 
@@ -18,6 +19,8 @@ namespace mc::checker {
 namespace {
 
 enum class Value { kNone, kRequired };
+
+constexpr uint64_t kLeastMemory = uint64_t{32} << 20;
 
 // One option: `apply` gets the value ("" for an option without).
 struct OptionEntry {
@@ -108,6 +111,15 @@ absl::Status SetExecutions(Options& options, const std::string& value) {
   return absl::OkStatus();
 }
 
+absl::Status SetMaxSteps(Options& options, const std::string& value) {
+  const auto number = ParseNumber<uint64_t>(value);
+  if (!number || *number == 0) {
+    return Bad(absl::StrCat("--max-steps=", value, ": it must be a number above 0"));
+  }
+  options.settings.max_steps = *number;
+  return absl::OkStatus();
+}
+
 absl::Status SetMemory(Options& options, const std::string& value) {
   std::string_view number = value;
   int shift = 0;
@@ -118,11 +130,16 @@ absl::Status SetMemory(Options& options, const std::string& value) {
       number.remove_suffix(1);
     }
   }
-  const auto size = ParseNumber<uint32_t>(number);
-  if (!size || *size == 0) {
+  const auto size = ParseNumber<uint64_t>(number);
+  if (!size || *size > std::numeric_limits<uint64_t>::max() >> shift) {
     return Bad(absl::StrCat("--memory=", value, " is no size: write 512M or 2G"));
   }
-  options.memory = uint64_t{*size} << shift;
+  // With less, what a worker takes by itself would pass for the program's.
+  if ((*size << shift) < kLeastMemory) {
+    return Bad(
+        absl::StrCat("--memory=", value, ": a worker needs at least ", kLeastMemory >> 20, "M"));
+  }
+  options.memory = *size << shift;
   return absl::OkStatus();
 }
 
@@ -160,6 +177,13 @@ absl::Status SetVisualize(Options& options, const std::string& value) {
   const absl::StatusOr<PictureFormat> format = PictureFormatOf(value);
   if (!format.ok()) return Bad(absl::StrCat("--visualize: ", format.status().message()));
   options.visualize = value;
+  return absl::OkStatus();
+}
+
+absl::Status SetOutput(Options& options, const std::string& value) {
+  if (value.empty()) return Bad("--output needs a value");
+  options.output = value;
+  options.output_given = true;
   return absl::OkStatus();
 }
 
@@ -234,8 +258,8 @@ std::vector<OptionEntry> MakeTable() {
               "thread), recycle (one list for all), fresh (no reuse)"),
       SettingFlag("heap-overruns", "cover overruns from one heap block into its neighbour"),
       SettingFlag("spurious", "condition variable waits may wake up spuriously"),
-      Setting("max-steps", "N", "longest execution, in transitions"),
-      Text("output", "DIR", "where schedules of bugs go (default mc-out)", &Options::output),
+      Action("max-steps", "N", "longest execution, in transitions", SetMaxSteps),
+      Action("output", "DIR", "where schedules of bugs go (default mc-out)", SetOutput),
       Text("json", "FILE", "write the report as JSON", &Options::json),
       Text("junit", "FILE", "write the report as JUnit XML", &Options::junit),
       Text("sarif", "FILE", "write the bugs as SARIF", &Options::sarif),
@@ -256,7 +280,7 @@ std::vector<OptionEntry> MakeTable() {
                if (!pairs || *pairs == 0) return Bad("--internal-law-check needs a number above 0");
                options.strategy_given = true;
                options.settings.strategy = "law-check";
-               options.settings.pairs = *pairs;
+               options.settings.samples = *pairs;
                return absl::OkStatus();
              }),
       Action("internal-mutate", "NAME", "",
@@ -325,6 +349,16 @@ absl::Status CheckTogether(const Options& options) {
   }
   if (!options.replay.empty() && (options.strategy_given || options.iterative)) {
     return Bad("--replay runs one schedule: it goes with neither --strategy nor --iterative");
+  }
+  if (!options.replay.empty() && (options.pps_given || options.settings != SearchSettings())) {
+    return Bad(
+        "--replay runs a schedule as it was recorded: what the executions are (--pp, --seed, "
+        "--heap, --max-steps, ...) stands in the file");
+  }
+  if (!options.replay.empty() && (options.list || !options.test.empty())) {
+    return Bad(
+        "--replay runs one schedule, of the test it names: it does not go with --test or "
+        "--list");
   }
   if (options.iterative && options.pps_given) {
     return Bad("--pp is for a single state space: it does not go with --iterative");

@@ -48,6 +48,7 @@ struct Options {
 
   // What to write.
   std::string output = "mc-out";
+  bool output_given = false;
   std::string json, junit, sarif, visualize, final_states;
   Verbosity verbosity = Verbosity::kNormal;
   std::string color = "auto";

@@ -47,7 +47,9 @@ bool IsAccessName(std::string_view line) {
 absl::StatusOr<PpSet> PpSet::Parse(std::string_view text) {
   PpSet set;
   if (text == "none") return set;
-  if (text.empty()) return absl::InvalidArgumentError("no preemption points: write none, or names");
+  if (Split(text, ',').empty()) {
+    return absl::InvalidArgumentError("no preemption points: write none, or names");
+  }
   for (const std::string_view name : Split(text, ',')) {
     if (name.starts_with(kAccessPrefix)) {
       const std::string_view line = name.substr(kAccessPrefix.size());

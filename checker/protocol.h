@@ -10,7 +10,7 @@
 // From the zygote:
 //   hello version= abi= build_id= pid= executable= tests=a;b;c modules=PATH,BASE,END;... entry=
 //   worker-started pid=
-//   worker-died status= (a wait status) pid=
+//   worker-died pid= status= (a wait status)
 //   error message=            (the harness cannot be used; it exits)
 // To the zygote:  fork    quit
 //
@@ -45,7 +45,8 @@
 //   access under `all`, a barrier
 //                              with more users than it counts); bugs and candidates stay
 //   final id= hash= outcome=   only with final_states=1: each distinct final state once
-//   diverged id= step= expected= found= message=
+//   diverged id= step= message= thread= expected= found= (what it was to do at that step, and what
+//            it did, as far as that is known) standing= (a line for each thread) threads=
 //   paused id= reason=executions|time|stop|bug             + the fields of progress
 //   complete id=                                           + the fields of progress
 //   error id= message=
@@ -60,14 +61,19 @@
 #include <atomic>
 #include <cstdint>
 
+#include "sched/last_words.h"
+
 namespace mc::checker {
 
 inline constexpr const char kControlFdVariable[] = "MC_CONTROL_FD";
 inline constexpr const char kSharedFdVariable[] = "MC_SHARED_FD";
 inline constexpr const char kEntryVariable[] = "MC_ENTRY";  // "main" or "check:N"
-inline constexpr const char kProtocolVersion[] = "1";
+inline constexpr const char kProtocolVersion[] = "2";
 // The version of mc and of its runtime library: they must be the same.
 inline constexpr const char kVersion[] = "0.1.0";
+
+// With this status a worker ends that finds its socket closed though nobody told it to quit.
+inline constexpr int kLostChannelStatus = 113;
 
 // In memory shared by supervisor and worker: what is left when the worker dies or hangs.
 struct SharedState {
@@ -79,6 +85,7 @@ struct SharedState {
       transitions;              // heartbeat: rises with every block and, now and then, within one
   std::atomic<uint32_t> steps;  // the current schedule: entries used in `step`
   std::atomic<uint32_t> in_program;  // 1 while program code runs
+  sched::LastWords last_words;
   // Thread id of the step, or 0x8000 | choice value for a choice the step before it made.
   uint16_t step[kMaxSteps];
 };

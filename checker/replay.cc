@@ -1,17 +1,20 @@
 #include "checker/replay.h"
 
 #include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
+#include "checker/divergence.h"
 #include "checker/interruption.h"
 #include "checker/session.h"
+#include "checker/standard_output.h"
 #include "checker/text.h"
+#include "checker/worker_death.h"
 #include "checker/worker_runner.h"
 #include "sched/cell.h"
 #include "sched/event.h"
@@ -22,32 +25,11 @@ namespace {
 constexpr uint64_t kReplayJob = 1;
 constexpr absl::Duration kPatience = absl::Minutes(3);
 
-void Print(const std::string& text) {
-  fwrite(text.data(), 1, text.size(), stdout);
-  fflush(stdout);
-}
-
-// The function the runtime calls when a failure is found.
-constexpr char kFailureFunction[] = "mc_on_failure";
-
-std::vector<std::string> GdbCommand() {
-  std::vector<std::string> words = {"gdb", "-q"};
-  const bool interactive = isatty(STDIN_FILENO) == 1;
-  if (!interactive) words.push_back("-batch");
-  std::vector<std::string> commands = {
-      "set breakpoint pending on", "set startup-with-shell off", "set disable-randomization on",
-      // The execution takes place in a child of the process that gdb starts.
-      "set follow-fork-mode child", "set detach-on-fork on", "set print thread-events off",
-      // The runtime turns these into failures itself, after which the breakpoint is reached.
-      "handle SIGSEGV SIGBUS SIGFPE SIGILL SIGABRT SIGSYS nostop noprint pass",
-      absl::StrCat("break ", kFailureFunction), "run"};
-  if (!interactive) commands.push_back("backtrace");
-  for (const std::string& command : commands) {
-    words.push_back("-ex");
-    words.push_back(command);
-  }
-  words.push_back("--args");
-  return words;
+std::string ShownArguments(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) return "(none)";
+  return absl::StrJoin(arguments, " ", [](std::string* out, const std::string& argument) {
+    absl::StrAppend(out, ShellQuoted(argument));
+  });
 }
 
 std::string CellText(uint64_t cell, uint64_t size) {
@@ -100,7 +82,10 @@ Replay::Replay(const Options& options) : options_(options), palette_(UseColor(op
 int Replay::Run() {
   CatchInterruptions();
   // gdb answers Ctrl-C itself.
-  if (options_.gdb) signal(SIGINT, SIG_IGN);
+  if (options_.gdb) {
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+  }
   absl::Status status = Prepare();
   if (status.ok()) status = StartHarness();
   if (!status.ok()) {
@@ -114,14 +99,20 @@ absl::Status Replay::Prepare() {
   absl::StatusOr<Schedule> schedule = ReadScheduleFile(options_.replay);
   if (!schedule.ok()) return schedule.status();
   schedule_ = *std::move(schedule);
-  absl::StatusOr<PpSet> pps = PpSet::Parse(schedule_.preemption_points);
-  if (!pps.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "schedule '", options_.replay, "', preemption-points: ", pps.status().message()));
-  }
+  const absl::StatusOr<PpSet> pps = PpSet::Parse(schedule_.preemption_points);
+  if (!pps.ok()) return pps.status();
   pps_ = *pps;
-  if (options_.harness.empty()) options_.harness = schedule_.harness;
-  if (options_.arguments.empty()) options_.arguments = schedule_.arguments;
+  harness_given_ = !options_.harness.empty();
+  if (!harness_given_) options_.harness = schedule_.harness;
+  if (options_.arguments.empty()) {
+    options_.arguments = schedule_.arguments;
+  } else if (options_.arguments != schedule_.arguments) {
+    fprintf(
+        stderr,
+        "mc: warning: the schedule was recorded with the arguments %s, and is replayed with %s: "
+        "the program may do something else\n",
+        ShownArguments(schedule_.arguments).c_str(), ShownArguments(options_.arguments).c_str());
+  }
   return absl::OkStatus();
 }
 
@@ -132,11 +123,20 @@ absl::Status Replay::StartHarness() {
   harness.entry = schedule_.entry;
   harness.pass_output = true;
   if (options_.gdb) {
-    harness.debugger = GdbCommand();
+    absl::StatusOr<std::vector<std::string>> command =
+        debugger_.Command(RecordsRace() ? schedule_.where : "");
+    if (!command.ok()) return command.status();
+    harness.debugger = *std::move(command);
     harness.hello_timeout = absl::Hours(24);
     harness.hang_timeout = absl::InfiniteDuration();
   }
   absl::StatusOr<std::unique_ptr<HarnessProcess>> started = HarnessProcess::Start(harness);
+  if (absl::IsNotFound(started.status()) && !harness_given_) {
+    return absl::NotFoundError(absl::StrCat(started.status().message(),
+                                            ". It is the one that the schedule names; if it has "
+                                            "moved, give it: mc --replay=",
+                                            ShellQuoted(options_.replay), " HARNESS"));
+  }
   if (!started.ok()) return started.status();
   harness_ = *std::move(started);
   const Hello& hello = harness_->hello();
@@ -145,6 +145,17 @@ absl::Status Replay::StartHarness() {
         "schedule '", options_.replay,
         "' was recorded with another build of the harness (build id ", schedule_.build_id, ", but ",
         options_.harness, " has ", hello.build_id, "): run mc again to record a new one"));
+  }
+  if (hello.entry != schedule_.entry) {
+    return absl::InvalidArgumentError(absl::StrCat("schedule '", options_.replay,
+                                                   "', entry: ", options_.harness,
+                                                   " has no entry '", schedule_.entry, "'"));
+  }
+  if (!schedule_.test.empty() &&
+      std::find(hello.tests.begin(), hello.tests.end(), schedule_.test) == hello.tests.end()) {
+    return absl::InvalidArgumentError(absl::StrCat("schedule '", options_.replay,
+                                                   "', test: ", options_.harness, " has no test '",
+                                                   schedule_.test, "'"));
   }
   symbolizer_ = std::make_unique<Symbolizer>(hello.modules);
   findings_ = std::make_shared<Findings>(options_.fail_on_race, symbolizer_.get());
@@ -188,9 +199,14 @@ Replay::Outcome Replay::Execute() {
       case HarnessProcess::EventKind::kInterrupted:
         return Outcome::kInterrupted;
       default:
-        // Under gdb the user may end the program at any time.
-        if (!options_.gdb) OnLoss(event);
-        return Reproduced() ? Outcome::kReproduced : Outcome::kNoFailure;
+        if (options_.gdb) {
+          OnEndOfDebugging();
+        } else if (!OnLoss(event)) {
+          return Outcome::kError;
+        }
+        return Reproduced()   ? Outcome::kReproduced
+               : options_.gdb ? Outcome::kLeft
+                              : Outcome::kNoFailure;
     }
   }
 }
@@ -294,7 +310,35 @@ void Replay::OnFailure(Bug* bug) {
   Print(FormatBug(*bug, findings_->bugs().size(), command, symbolizer_.get(), palette_));
 }
 
-void Replay::OnLoss(const HarnessProcess::Event& event) {
+// Under gdb the program ends when the user ends it; whether it had failed by then it left behind.
+void Replay::OnEndOfDebugging() {
+  const sched::LastWords& words = harness_->shared().last_words;
+  const uint32_t kind = words.failure;
+  if (kind == 0 || kind > sched::kBugKindNames.size()) return;
+  Bug bug;
+  bug.kind = static_cast<sched::BugKind>(kind - 1);
+  bug.message = "seen under gdb";
+  bug.pc = words.failure_pc;
+  bug.thread =
+      words.failure_thread == sched::kNoThread ? -1 : static_cast<int>(words.failure_thread);
+  bug.pps = schedule_.preemption_points;
+  bug.threads = schedule_.threads;
+  findings_->AddBug(std::move(bug));
+}
+
+// False if the loss says nothing about the program.
+bool Replay::OnLoss(const HarnessProcess::Event& event) {
+  if (const int number = event.kind == HarnessProcess::EventKind::kWorkerDied
+                             ? SignalFromOutside(event.status, harness_->shared().last_words)
+                             : 0) {
+    error_ = DescribeForeignSignal(number);
+    return false;
+  }
+  if (event.kind == HarnessProcess::EventKind::kGone) {
+    const std::string how = harness_->HowItEnded();
+    error_ = absl::StrCat("the harness process is gone", how.empty() ? "" : ": ", how);
+    return false;
+  }
   Bug bug;
   const bool hang = event.kind == HarnessProcess::EventKind::kHang;
   bug.kind = hang ? sched::BugKind::kLivelock : sched::BugKind::kCrash;
@@ -306,33 +350,25 @@ void Replay::OnLoss(const HarnessProcess::Event& event) {
   bug.threads = schedule_.threads;
   bug.shared_sites = schedule_.shared_sites;
   OnFailure(findings_->AddBug(std::move(bug)));
+  return true;
 }
 
 Replay::Outcome Replay::Diverged(const Message& message) {
-  const uint64_t step = message.Number("step");
-  std::string what = absl::StrCat("schedule '", options_.replay, "' diverged at step ", step);
-  if (step < schedule_.steps.size()) {
-    const ScheduleStep& expected = schedule_.steps[step];
-    absl::StrAppend(&what, ", line ", expected.line, ": T", expected.thread);
-    if (!expected.what.empty()) absl::StrAppend(&what, " ", expected.what);
-    if (!expected.place.empty()) absl::StrAppend(&what, " at ", expected.place);
-  }
-  if (message.Has("expected")) {
-    absl::StrAppend(&what, "; expected ", View(message.Text("expected")), ", found ",
-                    View(message.Text("found")));
-  }
-  if (message.Has("message")) absl::StrAppend(&what, "; ", View(message.Text("message")));
-  error_ = what;
+  error_ = absl::StrCat("schedule '", options_.replay, "' ",
+                        ExplainDivergedReplay(message, schedule_, execution_, symbolizer_.get()));
   return Outcome::kDiverged;
+}
+
+bool Replay::RecordsRace() const {
+  return schedule_.failure == sched::NameOf(sched::BugKind::kDataRace);
 }
 
 // The failure the schedule was recorded for; any, if it does not say.
 bool Replay::Reproduced() const {
   const auto& bugs = findings_->bugs();
   if (schedule_.failure.empty()) return !bugs.empty();
-  return std::any_of(bugs.begin(), bugs.end(), [this](const auto& bug) {
-    return (schedule_.failure == "data-race") == bug->IsDataRace();
-  });
+  return std::any_of(bugs.begin(), bugs.end(),
+                     [this](const auto& bug) { return RecordsRace() == bug->IsDataRace(); });
 }
 
 int Replay::Finish(Outcome outcome) {
@@ -347,6 +383,8 @@ int Replay::Finish(Outcome outcome) {
     report.interrupted = true;
     error_.clear();
   }
+  // What an execution shows that is not the recorded one is not what was asked.
+  report.error_prevails = outcome == Outcome::kDiverged || outcome == Outcome::kError;
   TestResult result;
   result.test = schedule_.test;
   result.iterative = false;
@@ -378,16 +416,23 @@ int Replay::Finish(Outcome outcome) {
   switch (outcome) {
     case Outcome::kReproduced: {
       const Bug& bug = MainBug(*findings_);
-      Print(absl::StrCat("mc: ", palette_.Red("BUG"),
-                         " reproduced: ", View(sched::NameOf(bug.kind)), " at ",
-                         PlaceOf(bug, symbolizer).Where(), "; ", steps, "\n"));
+      const std::string_view kind = sched::NameOf(bug.kind);
+      const bool as_recorded = schedule_.failure.empty() || schedule_.failure == kind;
+      Print(absl::StrCat(
+          "mc: ", palette_.Red("BUG"), as_recorded ? " reproduced: " : " instead of the recorded ",
+          as_recorded ? "" : absl::StrCat(schedule_.failure, ": "), View(kind), " at ",
+          PlaceOf(bug, symbolizer).Where(), "; ",
+          // Told one by one only at the end of the execution.
+          execution_.steps.empty() && options_.gdb ? "seen under gdb" : steps, "\n"));
       return 1;
     }
     case Outcome::kNoFailure:
-      Print(absl::StrCat(
-          "mc: ", palette_.Bold("NO BUG FOUND"),
-          options_.gdb ? " in what ran under gdb; " : " as the schedule ran without the failure; ",
-          steps, "\n"));
+      Print(absl::StrCat("mc: ", palette_.Bold("NO BUG FOUND"),
+                         " as the schedule ran without the failure; ", steps, "\n"));
+      return 0;
+    case Outcome::kLeft:
+      Print(absl::StrCat("mc: ", palette_.Bold("NO BUG FOUND"),
+                         " until gdb ended, which was before the program did\n"));
       return 0;
     case Outcome::kInterrupted:
       Print("mc: NO BUG FOUND until interrupted; " + steps + "\n");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "checker/debugger.h"
 #include "checker/findings.h"
 #include "checker/harness_process.h"
 #include "checker/options.h"
@@ -25,7 +26,8 @@ class Replay {
   int Run();
 
  private:
-  enum class Outcome { kReproduced, kNoFailure, kDiverged, kError, kInterrupted };
+  // kLeft: gdb ended before the program did, or failed.
+  enum class Outcome { kReproduced, kNoFailure, kLeft, kDiverged, kError, kInterrupted };
 
   absl::Status Prepare();
   absl::Status StartHarness();
@@ -35,15 +37,19 @@ class Replay {
   void OnLog(const Message& message);
   void MarkSteps(const Message& message);
   void OnFailure(Bug* bug);
-  void OnLoss(const HarnessProcess::Event& event);
+  bool OnLoss(const HarnessProcess::Event& event);
+  void OnEndOfDebugging();
   Outcome Diverged(const Message& message);
+  bool RecordsRace() const;
   bool Reproduced() const;
   int Finish(Outcome outcome);
 
   Options options_;
+  bool harness_given_ = false;  // else the schedule says which
   Palette palette_;
   Schedule schedule_;
   PpSet pps_;
+  Debugger debugger_;
   std::unique_ptr<HarnessProcess> harness_;
   std::unique_ptr<Symbolizer> symbolizer_;
   std::shared_ptr<Findings> findings_;

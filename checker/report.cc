@@ -1,10 +1,7 @@
 #include "checker/report.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 #include <map>
 
 #include "absl/strings/str_cat.h"
@@ -277,6 +274,7 @@ Verdict RunReport::verdict() const {
     bug |= test.verdict() == Verdict::kBug;
     worst = std::max(worst, test.verdict());
   }
+  if (error_prevails && !FirstError().empty()) return Verdict::kError;
   if (bug) return Verdict::kBug;
   if (tests.empty() && error.empty()) return Verdict::kNoBugFound;
   return worst;
@@ -328,8 +326,10 @@ const SourceLocation& PlaceOf(const Bug& bug, Symbolizer* symbolizer) {
       if (user_code_only ? location.in_user_code : location.HasLine()) return location;
     }
   }
+  // Where the last step began, if that is a line of the program: it may have ended elsewhere.
   const uint64_t last = bug.steps.empty() ? 0 : bug.steps.back().pc;
-  return symbolizer->Locate(bug.pc != 0 ? bug.pc : last);
+  const SourceLocation& begin = symbolizer->Locate(last);
+  return bug.pc == 0 && begin.in_user_code ? begin : symbolizer->Locate(bug.pc);
 }
 
 const Bug& MainBug(const Findings& findings) {
@@ -453,14 +453,6 @@ std::string FormatFinalLine(const RunReport& report, Symbolizer* symbolizer,
     }
   }
   return absl::StrCat("mc: ", Painted(text, verdict, palette));
-}
-
-absl::Status WriteTextFile(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (file) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat("cannot write '", path, "': ", strerror(errno)));
 }
 
 }  // namespace mc::checker

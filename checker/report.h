@@ -38,7 +38,8 @@ struct TestResult {
 struct RunReport {
   std::string harness;
   std::vector<TestResult> tests;
-  std::string error;  // of the run as a whole, "" for none
+  std::string error;            // of the run as a whole, "" for none
+  bool error_prevails = false;  // over bugs: of a replay that was not the recorded execution
   bool interrupted = false;
   uint64_t seed = 0;
   double seconds = 0;
@@ -93,7 +94,6 @@ std::string FormatJobProgress(const Job& job);
 absl::Status WriteJson(const std::string& path, const RunReport& report, Symbolizer* symbolizer);
 absl::Status WriteJUnit(const std::string& path, const RunReport& report, Symbolizer* symbolizer);
 absl::Status WriteSarif(const std::string& path, const RunReport& report, Symbolizer* symbolizer);
-absl::Status WriteTextFile(const std::string& path, const std::string& text);
 
 std::string_view NameOf(Verdict verdict);
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "checker/output_files.h"
 #include "checker/report.h"
 #include "checker/text.h"
 

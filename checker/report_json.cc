@@ -1,7 +1,9 @@
 // --json: the one object of DESIGN section 4.
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "checker/output_files.h"
 #include "checker/report.h"
 #include "checker/text.h"
 

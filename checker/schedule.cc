@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -16,8 +15,10 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "checker/message.h"
+#include "checker/pp_set.h"
 #include "checker/protocol.h"
 #include "checker/text.h"
+#include "sched/bug_kind.h"
 #include "sched/event.h"
 
 namespace mc::checker {
@@ -26,7 +27,7 @@ namespace {
 constexpr std::string_view kMagic = "mc-schedule ";
 constexpr std::string_view kFormatVersion = "1";
 constexpr size_t kLongestLine = 1 << 16;
-constexpr uintmax_t kLargestFile = uintmax_t{1} << 30;
+constexpr size_t kLargestFile = size_t{1} << 30;
 
 std::string Escaped(std::string_view value) {
   std::string out;
@@ -68,6 +69,7 @@ constexpr Field kFields[] = {
     {"message", &Schedule::message, false},
     {"where", &Schedule::where, false},
     {"preemption-points", &Schedule::preemption_points, true},
+    {"shared-sites", &Schedule::shared_sites, false},
 };
 
 std::optional<std::vector<uint32_t>> ParseChoices(std::string_view text) {
@@ -167,15 +169,7 @@ class Parser {
       schedule_.arguments.push_back(*value);
       return absl::OkStatus();
     }
-    if (name == "thread") {
-      schedule_.threads.push_back(*value);
-      return schedule_.threads.size() > sched::kMaxThreads ? Bad("too many threads")
-                                                           : absl::OkStatus();
-    }
-    if (name == "shared-sites") {
-      schedule_.shared_sites = *value;
-      return absl::OkStatus();
-    }
+    if (name == "thread") return ReadThread(*value);
     if (!seen_.emplace(name, number_).second) {
       return Bad(
           absl::StrCat("'", View(name), "' was already given in line ", seen_[std::string(name)]));
@@ -183,7 +177,55 @@ class Parser {
     return ReadField(name, *value);
   }
 
+  // A thread is named by its creator and by how many that created before it; creators come first.
+  absl::Status ReadThread(const std::string& name) {
+    const size_t dot = name.rfind('.');
+    const std::string creator = name.substr(0, std::min(dot, name.size()));
+    const bool is_main = schedule_.threads.empty() && name == "0";
+    const auto found = children_.find(creator);
+    const bool is_next = dot != std::string::npos && found != children_.end() &&
+                         name.substr(dot + 1) == std::to_string(found->second);
+    if (!is_main && !is_next) {
+      return Bad(absl::StrCat(
+          "'", name, "' cannot be the name of T", schedule_.threads.size(),
+          ": the first thread is 0, and what a thread above creates is its name with .0, .1, ..."));
+    }
+    if (is_next) ++found->second;
+    children_[name] = 0;
+    schedule_.threads.push_back(name);
+    return schedule_.threads.size() > sched::kMaxThreads ? Bad("too many threads")
+                                                         : absl::OkStatus();
+  }
+
+  // What only some values mean anything for.
+  absl::Status CheckValue(std::string_view name, const std::string& value) const {
+    if (name == "entry") {
+      const auto number = value.starts_with("check:")
+                              ? ParseNumber<uint64_t>(std::string_view(value).substr(6))
+                              : std::nullopt;
+      if (value != "main" && !(number && *number > 0)) {
+        return Bad(absl::StrCat("there is no entry '", value, "': it is main or check:NUMBER"));
+      }
+    }
+    if (name == "failure" && !sched::BugKindFromName(value)) {
+      return Bad(absl::StrCat("there is no kind of failure named '", value, "'"));
+    }
+    if (name == "preemption-points") {
+      const absl::StatusOr<PpSet> pps = PpSet::Parse(value);
+      if (!pps.ok()) return Bad(std::string(pps.status().message()));
+    }
+    if (name == "shared-sites") {
+      for (std::string_view site : Split(value, ';')) {
+        if (!site.starts_with("0x") || !ParseNumber<uint64_t>(site.substr(2), 16)) {
+          return Bad(absl::StrCat("'", View(site), "' is no code address such as 0x4012af"));
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status ReadField(std::string_view name, const std::string& value) {
+    if (absl::Status status = CheckValue(name, value); !status.ok()) return status;
     for (const Field& field : kFields) {
       if (field.name == name) {
         schedule_.*field.member = value;
@@ -262,6 +304,7 @@ class Parser {
   int number_ = 0;
   State state_ = kHeader;
   std::map<std::string, int> seen_;
+  std::map<std::string, uint32_t> children_;  // of each thread, so far
   Schedule schedule_;
 };
 
@@ -317,9 +360,6 @@ std::string FormatSchedule(const Schedule& schedule) {
     const std::string value = schedule.settings.Get(name);
     if (!value.empty()) absl::StrAppend(&text, View(name), ": ", Escaped(value), "\n");
   }
-  if (!schedule.shared_sites.empty()) {
-    absl::StrAppend(&text, "shared-sites: ", Escaped(schedule.shared_sites), "\n");
-  }
   for (const std::string& thread : schedule.threads) {
     absl::StrAppend(&text, "thread: ", Escaped(thread), "\n");
   }
@@ -346,17 +386,20 @@ absl::Status WriteScheduleFile(const std::string& path, const Schedule& schedule
 }
 
 absl::StatusOr<Schedule> ReadScheduleFile(const std::string& path) {
+  // It may be a pipe, whose size nobody knows before its end.
   std::error_code error;
-  const uintmax_t size = std::filesystem::file_size(path, error);
   std::ifstream file(path, std::ios::binary);
-  if (error || !file) {
-    return absl::NotFoundError(absl::StrCat("cannot read the schedule '", path,
-                                            "': ", error ? error.message() : strerror(errno)));
+  if (!file || std::filesystem::is_directory(path, error)) {
+    return absl::NotFoundError(
+        absl::StrCat("cannot read the schedule '", path, "': ", strerror(file ? EISDIR : errno)));
   }
-  if (size > kLargestFile) {
-    return absl::InvalidArgumentError(absl::StrCat("schedule '", path, "' is too large"));
+  std::string text;
+  for (char buffer[1 << 16]; file.read(buffer, sizeof buffer) || file.gcount() > 0;) {
+    text.append(buffer, static_cast<size_t>(file.gcount()));
+    if (text.size() > kLargestFile) {
+      return absl::InvalidArgumentError(absl::StrCat("schedule '", path, "' is too large"));
+    }
   }
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   absl::StatusOr<Schedule> schedule = ParseSchedule(text);
   if (schedule.ok()) return schedule;
   return absl::InvalidArgumentError(

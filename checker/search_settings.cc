@@ -93,7 +93,7 @@ void SearchSettings::AddTo(Message* job) const {
   job->Set("seed", seed);
   if (max_steps != 0) job->Set("max_steps", max_steps);
   if (!disabled.empty()) job->Set("disabled", absl::StrJoin(disabled, ";"));
-  if (pairs != 0) job->Set("executions", pairs);
+  if (samples != 0) job->Set("executions", samples);
   if (!mutate.empty()) job->Set("mutate", mutate);
 }
 

@@ -26,8 +26,10 @@ struct SearchSettings {
   uint64_t seed = 0;
   uint64_t max_steps = 0;             // longest execution, in transitions; 0: the runtime's default
   std::vector<std::string> disabled;  // refinements of the dependence relation that are off
-  uint64_t pairs = 0;                 // of a check of the event model: how many pairs of events
-  std::string mutate;                 // a deliberate mistake; test builds only
+  uint64_t samples =
+      0;  // of a strategy that takes samples: how many executions, or (a check of the
+          // event model) pairs of events; 0: its default. Of a search, not of a schedule
+  std::string mutate;  // a deliberate mistake; test builds only
 
   bool operator==(const SearchSettings&) const = default;
 

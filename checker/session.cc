@@ -12,8 +12,10 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "checker/interruption.h"
+#include "checker/output_files.h"
 #include "checker/picture.h"
 #include "checker/schedule.h"
+#include "checker/standard_output.h"
 #include "checker/text.h"
 
 namespace mc::checker {
@@ -21,11 +23,6 @@ namespace {
 
 // An endless strategy's share of one job under iterative deepening.
 constexpr uint64_t kRandomExecutionsPerJob = 1000;
-
-void Print(const std::string& text) {
-  fwrite(text.data(), 1, text.size(), stdout);
-  fflush(stdout);
-}
 
 // The arguments of a running process.
 std::vector<std::string> ArgumentsOf(pid_t pid) {
@@ -127,7 +124,12 @@ absl::Status Session::StartHarness() {
 }
 
 int Session::ListTests() const {
-  for (const std::string& test : harness_->hello().tests) Print(test + "\n");
+  const std::vector<std::string>& tests = harness_->hello().tests;
+  for (const std::string& test : tests) Print(test + "\n");
+  if (tests.empty()) {
+    fprintf(stderr, "mc: %s registers no tests: without --list, its main is checked\n",
+            options_.harness.c_str());
+  }
   return 0;
 }
 
@@ -179,7 +181,10 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
   worker.stream_executions = !options_.visualize.empty();
   worker.memory = options_.memory;
   worker.final_states = !options_.final_states.empty();
-  if (!result.iterative && options_.executions) worker.sample = *options_.executions;
+  // An iterative search divides its budget among the jobs itself.
+  if (!result.iterative && options_.executions && worker.settings.samples == 0) {
+    worker.settings.samples = *options_.executions;
+  }
   WorkerRunner runner(worker, harness_.get(), result.findings.get(), symbolizer_.get());
   runner.set_on_bug([&](Bug* bug) { OnBug(bug, test, result.findings->bugs().size()); });
 

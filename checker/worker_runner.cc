@@ -10,7 +10,10 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
+#include "checker/divergence.h"
+#include "checker/interruption.h"
 #include "checker/text.h"
+#include "checker/worker_death.h"
 
 namespace mc::checker {
 namespace {
@@ -36,6 +39,12 @@ std::string EncodeRanges(const std::vector<sched::CodeRange>& ranges) {
     absl::StrAppend(&text, text.empty() ? "" : ";", range.begin, ",", range.end);
   }
   return text;
+}
+
+// A signal that is sent to a whole group reaches the worker and us, in either order.
+bool InterruptedSoon() {
+  if (!Interrupted()) absl::SleepFor(absl::Milliseconds(200));
+  return Interrupted();
 }
 
 }  // namespace
@@ -66,14 +75,6 @@ std::vector<ScheduleStep> RecoverSteps(const SharedState& shared) {
   return steps;
 }
 
-std::string DescribeWaitStatus(int status) {
-  if (WIFSIGNALED(status)) {
-    return absl::StrCat("killed by signal ", WTERMSIG(status), " (", strsignal(WTERMSIG(status)),
-                        ")");
-  }
-  return absl::StrCat("exited with status ", WEXITSTATUS(status));
-}
-
 bool WorkerRunner::Define(int job, const PpSet& pps) {
   std::vector<sched::CodeRange> ranges;
   for (const std::string& line : pps.accesses()) {
@@ -88,7 +89,6 @@ bool WorkerRunner::Define(int job, const PpSet& pps) {
   Message message = JobMessage(static_cast<uint64_t>(job), pps, std::move(ranges), options_.test,
                                options_.settings);
   if (options_.memory != 0) message.Set("memory", options_.memory);
-  if (options_.sample != 0) message.Set("executions", options_.sample);
   message.Set("tree", uint64_t{options_.stream_executions});
   message.Set("final_states", uint64_t{options_.final_states});
   harness_->Send(message);
@@ -181,12 +181,7 @@ std::optional<SliceResult> WorkerRunner::OnMessage(const Message& message, JobEv
     if (message.Text("message").starts_with("law check: ")) {
       return Fail(absl::InternalError(View(message.Text("message"))));
     }
-    return Fail(absl::FailedPreconditionError(absl::StrCat(
-        "the program diverged: it is not a function of the schedule. At step ",
-        message.Number("step"), " it did '", View(message.Text("found")), "' where it had done '",
-        View(message.Text("expected")), "' before. ", View(message.Text("message")),
-        "\nLook for what differs from run to run: time, random numbers, uninitialised memory, "
-        "input and output, state outside the process.")));
+    return Fail(absl::FailedPreconditionError(ExplainDivergedSearch(message, symbolizer_)));
   } else if (type == "error") {
     return Fail(absl::InternalError(View(message.Text("message"))));
   } else if (type == "complete") {
@@ -244,20 +239,30 @@ SliceResult WorkerRunner::OnDeath(const HarnessProcess::Event& event, JobEvents&
       ReportLost(sched::BugKind::kOutOfMemory,
                  "one execution took more memory than allowed (--memory)", "", events);
       return {SliceEnd::kCrashed, true};
-    case HarnessProcess::EventKind::kGone:
-      return Fail(absl::UnavailableError("the harness process is gone"));
+    case HarnessProcess::EventKind::kGone: {
+      if (InterruptedSoon()) return {SliceEnd::kInterrupted, true};
+      const std::string how = harness_->HowItEnded();
+      return Fail(absl::UnavailableError(absl::StrCat(
+          "the harness process, which starts the workers, is gone", how.empty() ? "" : ": ", how)));
+    }
     default:
       break;
+  }
+  if (WIFEXITED(event.status) && WEXITSTATUS(event.status) == kLostChannelStatus &&
+      shared.in_program == 0) {
+    return Fail(absl::FailedPreconditionError(
+        "the program closes file descriptors that it did not open, among them the one by which mc "
+        "hears of it: let it close only its own"));
+  }
+  if (const int number = SignalFromOutside(event.status, shared.last_words)) {
+    if (InterruptedSoon()) return {SliceEnd::kInterrupted, true};
+    return Fail(absl::UnavailableError(DescribeForeignSignal(number)));
   }
   std::string details;
   if (shared.in_program == 0) {
     details =
         "It happened between two steps of the program, in the checker's own code; memory the "
         "program has damaged can cause that.";
-  }
-  if (WIFSIGNALED(event.status) && WTERMSIG(event.status) == SIGKILL) {
-    absl::StrAppend(&details, details.empty() ? "" : "\n",
-                    "Somebody killed it: the system does so when memory runs out.");
   }
   const absl::string_view tail = absl::StripAsciiWhitespace(harness_->ErrorTail());
   if (!tail.empty()) {

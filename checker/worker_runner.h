@@ -1,8 +1,9 @@
 // WorkerRunner: runs the engine's jobs in worker processes of the harness.
 //
 // Turns a job into the messages of checker/protocol.h, what the worker answers into findings, and
-// the worker's death or hang into the bug it is. A new worker is started whenever one is needed;
-// the jobs the old one knew are then defined again when they are next run.
+// the worker's death or hang into the bug it is. If somebody else killed it, that is no bug of the
+// program but an error. A new worker is started whenever one is needed; the jobs the old one knew
+// are then defined again when they are next run.
 #ifndef MC_CHECKER_WORKER_RUNNER_H_
 #define MC_CHECKER_WORKER_RUNNER_H_
 
@@ -28,7 +29,6 @@ struct WorkerOptions {
   bool stream_executions = false;
   bool final_states = false;
   uint64_t memory = 0;  // bytes a worker may use; 0: no limit
-  uint64_t sample = 0;  // how many executions a sampling strategy makes; 0: its default
 };
 
 // One explored execution, as streamed.
@@ -92,9 +92,6 @@ Message JobMessage(uint64_t id, const PpSet& pps, std::vector<sched::CodeRange> 
 
 // The schedule the worker left in shared memory.
 std::vector<ScheduleStep> RecoverSteps(const SharedState& shared);
-
-// "killed by signal 11 (Segmentation fault)", "exited with status 3".
-std::string DescribeWaitStatus(int status);
 
 }  // namespace mc::checker
 

@@ -1,8 +1,9 @@
 // ReplayStrategy: one execution that follows a recorded schedule.
 //
-// A step that cannot be followed (its thread is not enabled, or a choice is out of range) ends the
-// execution (kAbandon) and is reported by diverged_step() and error(). After the end of the list
-// the execution runs on, staying on the current thread while it is enabled, with every choice 0.
+// A step that cannot be followed (its thread is not enabled, a choice is out of range, or it has
+// more or fewer choices than the program asks for) ends the execution (kAbandon) and is reported by
+// diverged_step() and error(). After the end of the list the execution runs on, staying on the
+// current thread while it is enabled, with every choice 0; so do the choices of the last step.
 #ifndef MC_DPOR_REPLAY_STRATEGY_H_
 #define MC_DPOR_REPLAY_STRATEGY_H_
 

@@ -7,8 +7,11 @@
 #ifndef MC_DPOR_SEARCH_H_
 #define MC_DPOR_SEARCH_H_
 
+#include <charconv>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sched/strategy.h"
@@ -55,6 +58,15 @@ class Search : public sched::Strategy {
   // Not empty: the search cannot go on (the program is not a function of the schedule, or a fault
   // of the event model or of the search); says at which step, what was expected and what was found.
   const std::string& error() const { return error_; }
+  // The step at which the search found that, if its error begins with one.
+  std::optional<size_t> error_step() const {
+    constexpr std::string_view kBegin = "step ";
+    size_t step = 0;
+    if (!error_.starts_with(kBegin)) return std::nullopt;
+    const char* const digits = error_.data() + kBegin.size();
+    const auto [end, failure] = std::from_chars(digits, error_.data() + error_.size(), step);
+    return failure == std::errc() && end != digits ? std::optional(step) : std::nullopt;
+  }
 
  protected:
   // Counts a finished execution of which `kept` events were repeated.

@@ -1,6 +1,7 @@
 // The part of the Scheduler that hooks call: preemption points, blocking, recording, failures.
 #include "sched/scheduler.h"
 
+#include <link.h>
 #include <stdio.h>
 #include <unwind.h>
 
@@ -215,7 +216,10 @@ uint32_t Scheduler::Choose(uint32_t arity) {
     const Event& event = trace_.events[position_];
     if (block_choices_ >= event.choice_count ||
         trace_.choices[event.first_choice + block_choices_].arity != arity) {
-      Diverge("the same choices as before", "a choice among " + std::to_string(arity));
+      Diverge(position_, "the step asks for a choice among " + std::to_string(arity) +
+                             " that it did not ask for before");
+      SwitchTo(engine_);
+      __builtin_unreachable();
     }
     value = trace_.choices[event.first_choice + block_choices_].value;
   }
@@ -308,13 +312,22 @@ void Scheduler::ReportBug(BugKind kind, std::string message, uint64_t pc, std::s
   bug.pc = pc;
   bug.event = position_;
   bug.heuristic = heuristic;
-  if (signal_stack_.empty()) {
-    CaptureStack(&bug.stack);
-  } else {
+  const bool from_signal = !signal_stack_.empty();
+  if (from_signal) {
     bug.stack.swap(signal_stack_);
+  } else {
+    CaptureStack(&bug.stack);
+  }
+  if (last_words_ != nullptr && last_words_->failure == 0) {
+    last_words_->failure_thread = bug.thread;
+    last_words_->failure_pc = bug.pc;
+    last_words_->failure = static_cast<uint32_t>(kind) + 1;
   }
   result_.bugs.push_back(std::move(bug));
-  mc_on_failure();
+  // For a signal its handler has done so, on the stack where it happened.
+  if (from_signal) return;
+  const bool in_program = current_ != &engine_;
+  StopInDebugger(in_program ? result_.bugs.back().stack : std::vector<uint64_t>());
 }
 
 void Scheduler::FailThread(BugKind kind, std::string message, uint64_t pc, std::string details) {
@@ -376,7 +389,39 @@ void Scheduler::ReportPoisonedAccess(uintptr_t address, size_t size, uint8_t mod
 
 }  // namespace mc::sched
 
-// Where a debugger stops: called whenever a bug has been seen, in the thread that showed it.
-extern "C" __attribute__((visibility("default"), noinline)) void mc_on_failure() {
-  asm volatile("");
+extern "C" {
+__attribute__((visibility("default"))) uint64_t mc_failure_pc = 0;
+__attribute__((visibility("default"), noinline)) void mc_on_failure() { asm volatile(""); }
 }
+
+namespace mc::sched {
+namespace {
+
+struct CodeOfProgram {
+  uint64_t begin = 0, end = 0;
+};
+
+int FindExecutable(dl_phdr_info* info, size_t, void* argument) {
+  auto* code = static_cast<CodeOfProgram*>(argument);
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
+    code->begin = info->dlpi_addr + segment.p_vaddr;
+    code->end = code->begin + segment.p_memsz;
+  }
+  return 1;  // the first one is the executable
+}
+
+}  // namespace
+
+void StopInDebugger(const std::vector<uint64_t>& stack) {
+  CodeOfProgram code;
+  dl_iterate_phdr(FindExecutable, &code);
+  // Rather the program's own frame than that of a library it called.
+  const auto own = std::find_if(stack.begin(), stack.end(),
+                                [&](uint64_t pc) { return pc >= code.begin && pc < code.end; });
+  mc_failure_pc = own != stack.end() ? *own : 0;
+  mc_on_failure();
+}
+
+}  // namespace mc::sched

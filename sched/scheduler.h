@@ -30,6 +30,7 @@
 #include "sched/event.h"
 #include "sched/fiber.h"
 #include "sched/heap.h"
+#include "sched/last_words.h"
 #include "sched/observer.h"
 #include "sched/preemption_points.h"
 #include "sched/site_filter.h"
@@ -109,7 +110,10 @@ struct LogLine {
 struct ExecutionResult {
   bool diverged = false;
   size_t diverged_step = 0;
-  std::string diverged_expected, diverged_found;
+  // The event that was to happen there again, alone in a trace with its accesses; and what is
+  // different this time, "" if its thread cannot run.
+  Trace diverged_event;
+  std::string diverged_found;
   bool barrier_overcrowded = false;    // restart the job with barrier_full_model
   bool needs_full_footprints = false;  // restart with them: a thread waited in a loop, or asked
                                        // whether another exists yet
@@ -139,6 +143,9 @@ class Scheduler final : public StateView, private SchedulerState {
   // null.
   void SetScheduleMirror(uint16_t* steps, uint32_t capacity, std::atomic<uint32_t>* count,
                          std::atomic<uint64_t>* heartbeat);
+  // Where to write what may be the last to be heard of this process; may be null.
+  void SetLastWords(LastWords* words) { last_words_ = words; }
+  LastWords* last_words() { return last_words_; }
 
   // -- for hooks: who runs
   bool program_running() const { return g_program_running; }
@@ -316,6 +323,9 @@ class Scheduler final : public StateView, private SchedulerState {
   // Names of all threads ever seen, in slot order: "0", "0.0", "0.1", "0.1.0", ...
   std::string NameOfThread(ThreadId id) const;
   uint32_t slot_count() const { return static_cast<uint32_t>(threads_.size()); }
+  // How a thread stands, for people: "can run", "has ended", "waits for mutex 0x... at ...". Valid
+  // also after an execution, until the next one.
+  std::string DescribeStanding(ThreadId id) const;
   // Makes slots for the given names, in this order, before the first execution (replay).
   void PrepareNames(const std::vector<std::string>& names);
 #ifdef MC_TEST_MUTANTS
@@ -367,7 +377,7 @@ class Scheduler final : public StateView, private SchedulerState {
   void SwitchTo(Thread& next);
   [[noreturn]] void StopThread(StopReason reason, ThreadStatus status);
   void EndExecution();
-  void Diverge(std::string expected, std::string found);
+  void Diverge(size_t step, std::string found);
   static void FiberMain(Transfer from);
   static void* MainThread(void* self);
   void RecordStack(uintptr_t address, size_t size, uint8_t mode);
@@ -432,6 +442,7 @@ class Scheduler final : public StateView, private SchedulerState {
   CheckpointStack checkpoints_;
   std::atomic<uint32_t>* mirror_count_ = nullptr;
   std::atomic<uint64_t>* heartbeat_ = nullptr;
+  LastWords* last_words_ = nullptr;
 };
 
 // The one scheduler of the process.
@@ -448,6 +459,16 @@ std::string CodeAddress(uint64_t pc);
 
 }  // namespace mc::sched
 
+// Where a debugger stops: called in the thread that showed a bug. mc_failure_pc then says in which
+// frame of the stack the program's own code is: its program counter, 0 if there is none.
 extern "C" void mc_on_failure();
+extern "C" uint64_t mc_failure_pc;
+
+namespace mc::sched {
+
+// Sets mc_failure_pc from a stack, innermost frame first, and calls mc_on_failure.
+void StopInDebugger(const std::vector<uint64_t>& stack);
+
+}  // namespace mc::sched
 
 #endif  // MC_SCHED_SCHEDULER_H_

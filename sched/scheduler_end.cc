@@ -167,6 +167,16 @@ std::string Scheduler::DescribeWait(const Thread& t) const {
   return text;
 }
 
+std::string Scheduler::DescribeStanding(ThreadId id) const {
+  const Thread& t = *threads_[id];
+  if (!t.exists) return "has not been created";
+  if (t.status == ThreadStatus::kFinished) return "has ended";
+  if (t.status == ThreadStatus::kStopped) return "has stopped for good";
+  if (process_exited_) return "is gone with the process";
+  if (!Enabled(t)) return DescribeWait(t).substr(("T" + std::to_string(id) + " ").size());
+  return t.pending.pc == 0 ? "can run" : "can run at " + CodeAddress(t.pending.pc);
+}
+
 namespace {
 
 // The program's part of the stack of a thread that does not run, by its frame pointers.

@@ -133,6 +133,7 @@ bool Scheduler::RunExecution(Strategy& strategy, bool same_search_as_before) {
   result_.diverged = false;
   result_.harness_error.clear();
   result_.bugs.clear();
+  if (last_words_ != nullptr) last_words_->failure = 0;
   result_.log.clear();
   const Checkpoint* const checkpoint = checkpoints_.Begin(keep);
   if (checkpoint != nullptr) {
@@ -331,7 +332,7 @@ Thread* Scheduler::PickNext() {
 Thread* Scheduler::PickFromKeptPrefix() {
   const ThreadId id = trace_.events[next_position_].thread;
   if (id >= thread_limit_ || !IsEnabled(id)) {
-    Diverge("T" + std::to_string(id) + " runs", "T" + std::to_string(id) + " cannot run");
+    Diverge(next_position_, "");
     return nullptr;
   }
   return threads_[id];
@@ -357,21 +358,30 @@ Thread* Scheduler::PickFromStrategy() {
     return nullptr;
   }
   if (id >= thread_limit_ || !IsEnabled(id)) {
-    Diverge("T" + std::to_string(id) + " runs", "T" + std::to_string(id) + " cannot run");
+    Diverge(next_position_, "the search asks for T" + std::to_string(id) + ", which cannot run");
     return nullptr;
   }
   return threads_[id];
 }
 
-void Scheduler::Diverge(std::string expected, std::string found) {
+// At `step`, an event of the last execution does not happen again as it did.
+void Scheduler::Diverge(size_t step, std::string found) {
   DropCheckpoints();
   result_.diverged = true;
-  result_.diverged_step = next_position_;
-  result_.diverged_expected = std::move(expected);
+  result_.diverged_step = step;
   result_.diverged_found = std::move(found);
+  result_.diverged_event = Trace();
+  if (step < trace_.size()) {
+    Event event = trace_.events[step];
+    const auto accesses = trace_.AccessesOf(event);
+    result_.diverged_event.accesses.assign(accesses.begin(), accesses.end());
+    event.first_access = event.first_choice = event.choice_count = 0;
+    event.first_ledger = event.ledger_count = event.first_spin_cell = event.spin_cell_count = 0;
+    result_.diverged_event.events.push_back(event);
+  }
   trace_.outcome = ExecutionOutcome::kBlocked;
   // What was kept of the last execution no longer describes this one.
-  trace_.CutBack(std::min(next_position_, trace_.size()));
+  trace_.CutBack(std::min(step, trace_.size()));
 }
 
 void Scheduler::BeginEvent(Thread& thread) {
@@ -462,10 +472,10 @@ void Scheduler::FinishEvent() {
       return;
     }
     if (result_.diverged) return;
-    Diverge("T" + std::to_string(current_->id) + " makes " + std::to_string(event.hook_calls) +
-                " accesses and " + std::to_string(event.choice_count) + " choices",
-            std::to_string(hook_calls_) + " accesses and " + std::to_string(block_choices_) +
-                " choices");
+    Diverge(position_, "the step made " + std::to_string(hook_calls_) + " accesses and " +
+                           std::to_string(block_choices_) + " choices, not " +
+                           std::to_string(event.hook_calls) + " and " +
+                           std::to_string(event.choice_count));
     SwitchTo(engine_);
     __builtin_unreachable();
   }

@@ -31,8 +31,9 @@ extern bool g_thread_before_main;
 // Signal handlers for faults of the program and for write-protected snapshot pages.
 void InstallSignalHandlers();
 
-// The C library's fork and _exit, whatever runs.
+// The C library's fork, kill and _exit, whatever runs.
 int RealFork();
+int RealKill(int pid, int signal_number);
 [[noreturn]] void RealExitNow(int status);
 
 // The C library's sigaction (ours keeps the program from replacing the handlers above).

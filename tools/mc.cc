@@ -7,29 +7,54 @@
 
 #include "absl/status/statusor.h"
 #include "checker/options.h"
+#include "checker/output_files.h"
 #include "checker/protocol.h"
 #include "checker/replay.h"
 #include "checker/session.h"
+#include "checker/standard_output.h"
 
-int main(int argc, char** argv) {
-  using namespace mc::checker;
-  // Looking for debug information must never go to the network.
-  unsetenv("DEBUGINFOD_URLS");
-  const absl::StatusOr<Options> options =
-      ParseOptions(std::vector<std::string>(argv + 1, argv + argc));
+namespace {
+
+using namespace mc::checker;
+
+int UsageError(const std::string& message) {
+  fprintf(stderr, "mc: %s\n", message.c_str());
+  Print("mc: ERROR " + message.substr(0, message.find('\n')) + "\n");
+  return 2;
+}
+
+int Run(const std::vector<std::string>& words) {
+  const absl::StatusOr<Options> options = ParseOptions(words);
   if (!options.ok()) {
-    const std::string message(options.status().message());
-    fprintf(stderr, "mc: %s\n", message.c_str());
-    printf("mc: ERROR %s\n", message.c_str());
-    return 2;
+    return UsageError(std::string(options.status().message()));
   }
   if (options->help) {
-    fputs(HelpText().c_str(), stdout);
+    Print(HelpText());
     return 0;
   }
   if (options->version) {
-    printf("mc %s\n", kVersion);
+    Print(std::string("mc ") + kVersion + "\n");
     return 0;
   }
+  if (!options->list) {
+    std::string warning;
+    if (absl::Status status = CheckOutputFiles(*options, &warning); !status.ok()) {
+      return UsageError(std::string(status.message()));
+    }
+    if (!warning.empty()) fprintf(stderr, "mc: warning: %s\n", warning.c_str());
+  }
   return options->replay.empty() ? Session(*options).Run() : Replay(*options).Run();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  PrepareStandardFiles();
+  // Looking for debug information must never go to the network.
+  unsetenv("DEBUGINFOD_URLS");
+  const int status = Run(std::vector<std::string>(argv + 1, argv + argc));
+  const std::string problem = OutputProblem();
+  if (problem.empty()) return status;
+  fprintf(stderr, "mc: cannot write the report to standard output: %s\n", problem.c_str());
+  return status == 1 ? 1 : 2;  // a bug stays one
 }

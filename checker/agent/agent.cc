@@ -26,6 +26,9 @@ namespace mc::checker {
 
 namespace {
 
+// What ends a whole group of processes: from the terminal or by whoever started it.
+constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
 struct ModuleText {
   std::string text;
   bool first = true;
@@ -112,6 +115,8 @@ SharedState* MapSharedState(int fd) {
 int ServeAsZygote(const ProgramBody& body, int control_fd, int shared_fd,
                   const std::string& entry) {
   sched::MarkEngineStarted();
+  // The supervisor says when to stop.
+  for (int number : kStopSignals) signal(number, SIG_IGN);
   Channel channel(control_fd);
   fcntl(control_fd, F_SETFD, FD_CLOEXEC);
   SharedState* shared = MapSharedState(shared_fd);
@@ -130,7 +135,7 @@ int ServeAsZygote(const ProgramBody& body, int control_fd, int shared_fd,
     if (worker == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (getppid() != parent) sched::RealExitNow(1);
-      signal(SIGINT, SIG_IGN);
+      for (int number : kStopSignals) signal(number, SIG_DFL);  // the program's own
       sched::InstallSignalHandlers();
       sched::RealExitNow(Worker(channel, shared, body).Serve());
     }
@@ -168,7 +173,6 @@ int RunUnderSupervisor(const sched::ProgramEntry& entry) {
   unsetenv(kControlFdVariable);
   unsetenv(kSharedFdVariable);
   unsetenv(kEntryVariable);
-  signal(SIGINT, SIG_IGN);  // the supervisor says when to stop
   ProgramBody body;
   body.entry = entry;
   const int status = ServeAsZygote(body, control, shared, "main");
@@ -189,7 +193,6 @@ bool WantsCheck(uint64_t number) {
 void ServeCheck(const ProgramBody& body, uint64_t number) {
   const int control = NumberFromEnvironment(kControlFdVariable);
   const int shared = NumberFromEnvironment(kSharedFdVariable);
-  signal(SIGINT, SIG_IGN);
   sched::RealExitNow(ServeAsZygote(body, control, shared, "check:" + std::to_string(number)));
 }
 

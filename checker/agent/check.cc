@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,8 +51,12 @@ std::string SupervisorPath() {
 std::string RunSupervisor(int control, int shared, const char* options, int* status) {
   int output[2];
   if (pipe(output) != 0) return strerror(errno);
+  const pid_t self = getpid();
   const pid_t supervisor = sched::RealFork();
   if (supervisor == 0) {
+    // If this process is killed, nobody wants the answer any more.
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != self) sched::RealExitNow(2);
     dup2(output[1], 1);
     close(output[0]);
     std::vector<std::string> arguments = {

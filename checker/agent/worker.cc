@@ -79,7 +79,7 @@ int Worker::Serve() {
       return 0;
     }
   }
-  return 1;
+  return kLostChannelStatus;
 }
 
 void Worker::Define(const Message& message) {
@@ -117,6 +117,7 @@ void Worker::Run(const Message& message) {
     g_scheduler.Initialise(&RunProgram, nullptr);
     g_scheduler.SetScheduleMirror(shared_->step, SharedState::kMaxSteps, &shared_->steps,
                                   &shared_->transitions);
+    g_scheduler.SetLastWords(&shared_->last_words);
   }
   if (active_ != &job) {
     g_test = job.test().empty() ? nullptr : FindRegisteredTest(job.test());
@@ -220,22 +221,48 @@ bool Worker::ReportFailureToRun(Job& job) {
     channel_.Send(Message("error").Set("id", job.id()).Set("message", result.harness_error));
     return true;
   }
-  if (result.diverged) {
-    channel_.Send(Message("diverged")
-                      .Set("id", job.id())
-                      .Set("step", static_cast<uint64_t>(result.diverged_step))
-                      .Set("expected", result.diverged_expected)
-                      .Set("found", result.diverged_found));
-    return true;
+  if (!result.diverged && job.search().error().empty()) return false;
+  ReportDivergence(job);
+  return true;
+}
+
+void Worker::ReportDivergence(Job& job) {
+  const sched::ExecutionResult& result = g_scheduler.result();
+  const sched::Trace& trace = g_scheduler.trace();
+  Message message("diverged");
+  message.Set("id", job.id()).Set("threads", ThreadNames());
+  const auto add_event = [&](std::string_view field, const sched::Trace& of, size_t position) {
+    const sched::Event& event = of.events[position];
+    const uint64_t pc = FirstCodeAddress(of, event);
+    message.Set("thread", uint64_t{event.thread});
+    message.Set(field, DescribeFirstOperation(of, event) +
+                           (pc == 0 ? "" : " at " + sched::CodeAddress(pc)));
+  };
+  if (result.diverged) {  // noticed by the engine, which repeats a prefix
+    message.Set("step", static_cast<uint64_t>(result.diverged_step));
+    if (result.diverged_event.size() != 0) add_event("expected", result.diverged_event, 0);
+    message.Set("message", result.diverged_found);
+  } else {  // noticed by the search
+    const size_t step = job.search().error_step().value_or(trace.size());
+    message.Set("step", static_cast<uint64_t>(step));
+    if (step < trace.size()) add_event("found", trace, step);
+    message.Set("message", job.search().error());
   }
-  if (!job.search().error().empty()) {
-    channel_.Send(Message("diverged")
-                      .Set("id", job.id())
-                      .Set("step", static_cast<uint64_t>(g_scheduler.trace().size()))
-                      .Set("message", job.search().error()));
-    return true;
+  message.Set("standing", DescribeThreads());
+  channel_.Send(message);
+}
+
+// One line for each thread.
+std::string Worker::DescribeThreads() const {
+  std::string text;
+  for (uint32_t id = 0; id < g_scheduler.slot_count(); ++id) {
+    const auto thread = static_cast<sched::ThreadId>(id);
+    if (!text.empty()) text += '\n';
+    text += "T" + std::to_string(id) + " (" +
+            (id == 0 ? "main" : g_scheduler.NameOfThread(thread)) + ") " +
+            g_scheduler.DescribeStanding(thread);
   }
-  return false;
+  return text;
 }
 
 bool Worker::ReportCandidates(Job& job) {

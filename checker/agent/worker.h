@@ -38,6 +38,7 @@ class Worker {
   // After one execution; false ends the slice with *end.
   bool AfterExecution(Job& job, bool stop_on_bug, SliceEnd* end);
   bool ReportFailureToRun(Job& job);
+  void ReportDivergence(Job& job);
   bool ReportCandidates(Job& job);  // true if a site was learned: restart
   void ReportCandidate(Job& job, const racedet::Candidate& candidate);
   bool ReportBugs(Job& job);  // true if there was one
@@ -49,6 +50,7 @@ class Worker {
   void AddProgress(Job& job, Message* message);
   std::string ThreadNames() const;
   std::string DescribeObject(sched::Cell cell) const;
+  std::string DescribeThreads() const;
 
   Channel& channel_;
   SharedState* shared_;

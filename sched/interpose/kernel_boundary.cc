@@ -24,27 +24,30 @@
 // mc_kernel_call: makes the call that was handed back, in the place of the program and with its
 // registers, and returns to the program: the handler pushed the address below the 128 bytes that
 // belong to the interrupted function.
-// mc_kernel_handler_return: the end of a signal handler, of ours and (mc_kernel_signal_return) of
-// the program's.
-// The kernel compares the address *behind* the instruction: hence the last one.
+// __restore_rt: the end of a signal handler, of ours and (mc_kernel_signal_return) of the
+// program's. Its name, its bytes and the nop before it are those of the C library, by which
+// unwinders and debuggers know that the frame below is the one that the signal interrupted. The
+// kernel compares the address *behind* the instruction: hence the last one.
 asm(".text\n.balign 64\n"
-    ".hidden mc_kernel_begin, mc_kernel_call, mc_kernel_handler_return\n"
+    ".hidden mc_kernel_begin, mc_kernel_call, __restore_rt\n"
     ".hidden mc_kernel_signal_return, mc_kernel_end\n"
-    ".globl mc_kernel_begin, mc_kernel_call, mc_kernel_handler_return\n"
+    ".globl mc_kernel_begin, mc_kernel_call, __restore_rt\n"
     ".globl mc_kernel_signal_return, mc_kernel_end\n"
     "mc_kernel_begin:\n"
     "mc_kernel_call:\n"
     "  syscall\n"
     "  ret $128\n"
-    "mc_kernel_handler_return:\n"
-    "  mov $15, %eax\n"
+    "  nop\n"
+    ".type __restore_rt, @function\n"
+    "__restore_rt:\n"
+    "  .byte 0x48, 0xc7, 0xc0, 15, 0, 0, 0\n"  // mov $15, %rax
     "mc_kernel_signal_return:\n"
     "  syscall\n"
     "  ud2\n"
     "mc_kernel_end:\n");
 
 extern "C" {
-extern const char mc_kernel_begin[], mc_kernel_call[], mc_kernel_handler_return[];
+extern const char mc_kernel_begin[], mc_kernel_call[], __restore_rt[];
 extern const char mc_kernel_signal_return[], mc_kernel_end[];
 }
 
@@ -211,14 +214,14 @@ void HandleSystemCall(int, siginfo_t*, void* raw_context) {
 
 void InstallBoundarySafeHandler(int number, FaultHandler handler) {
   KernelAction action = {handler, SA_SIGINFO | SA_ONSTACK | SA_NODEFER | kKernelRestorer,
-                         mc_kernel_handler_return, 0};
+                         __restore_rt, 0};
   KernelCall(SYS_rt_sigaction, number, AddressOf(&action), 0, sizeof action.mask);
 }
 
 void GuardKernelBoundary() {
   const KernelAction action = {&HandleSystemCall,
-                               SA_SIGINFO | SA_ONSTACK | SA_NODEFER | kKernelRestorer,
-                               mc_kernel_handler_return, ~EngineSignalBits()};
+                               SA_SIGINFO | SA_ONSTACK | SA_NODEFER | kKernelRestorer, __restore_rt,
+                               ~EngineSignalBits()};
   KernelCall(SYS_rt_sigaction, SIGSYS, AddressOf(&action), 0, sizeof action.mask);
   const uint64_t engine_signals = EngineSignalBits();
   KernelCall(SYS_rt_sigprocmask, SIG_UNBLOCK, AddressOf(&engine_signals), 0, sizeof engine_signals);

@@ -33,6 +33,9 @@ Function RealOf(const char* name) {
 }  // namespace
 
 int RealFork() { return RealOf<pid_t (*)()>("fork")(); }
+int RealKill(int pid, int signal_number) {
+  return RealOf<int (*)(pid_t, int)>("kill")(pid, signal_number);
+}
 void RealExitNow(int status) { RealExit("_exit", status); }
 
 namespace {
@@ -156,21 +159,41 @@ bool EndsProgram(int signal_number) {
   return action.sa_handler == SIG_DFL && sigismember(&blocked, signal_number) == 0;
 }
 
+// Else the supervisor takes it for one that somebody else sent.
+void NoteOwnSignal(int signal_number) {
+  if (mc::sched::LastWords* words = g_scheduler.last_words()) {
+    words->own_signal = static_cast<uint32_t>(signal_number);
+  }
+}
+
 }  // namespace
+
+// The signal goes to the operating system's thread, which is the one that runs the caller; where it
+// would end the program, the thread that sends it fails.
+static int RaiseAt(int signal_number, uint64_t pc) {
+  EngineScope scope;
+  NoteOwnSignal(signal_number);
+  if (signal_number == SIGKILL) mc::sched::RealKill(getpid(), SIGKILL);
+  if (!EndsProgram(signal_number)) {
+    mc::sched::ProgramScope handler;
+    return RealOf<int (*)(int)>("raise")(signal_number);
+  }
+  g_scheduler.FailThread(
+      signal_number == SIGABRT ? mc::sched::BugKind::kAbort : mc::sched::BugKind::kSignal,
+      std::string("raise(") + strsignal(signal_number) + ")", pc);
+}
 
 MC_EXPORT int raise(int signal_number) {
   if (!g_program_running) return RealOf<int (*)(int)>("raise")(signal_number);
-  EngineScope scope;
-  if (signal_number == SIGKILL) kill(getpid(), SIGKILL);
-  if (!EndsProgram(signal_number)) {
-    mc::sched::ProgramScope
-        handler;  // the operating system's thread is the one that runs the caller
-    return RealOf<int (*)(int)>("raise")(signal_number);
-  }
-  // The signal would go to the operating system's thread; here the thread that raises it fails.
-  g_scheduler.FailThread(
-      signal_number == SIGABRT ? mc::sched::BugKind::kAbort : mc::sched::BugKind::kSignal,
-      std::string("raise(") + strsignal(signal_number) + ")", MC_CALLER_PC());
+  return RaiseAt(signal_number, MC_CALLER_PC());
+}
+
+MC_EXPORT int kill(pid_t process, int signal_number) {
+  if (!g_program_running) return mc::sched::RealKill(process, signal_number);
+  if (process == getpid() && signal_number != 0) return RaiseAt(signal_number, MC_CALLER_PC());
+  // To its group, or to whoever may be sent to.
+  if (process <= 0) NoteOwnSignal(signal_number);
+  return mc::sched::RealKill(process, signal_number);
 }
 
 MC_EXPORT pid_t fork() {

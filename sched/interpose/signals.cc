@@ -72,6 +72,17 @@ void HandleFault(int number, siginfo_t* info, void* raw_context) {
     g_program_running = program_was_running;
     return;
   }
+  if (info->si_code <= 0 && info->si_pid != getpid()) {
+    // No fault: somebody sent it.
+    if (LastWords* words = g_scheduler.last_words()) {
+      words->foreign_signal = static_cast<uint32_t>(number);
+    }
+    struct sigaction fatal {};
+    fatal.sa_handler = SIG_DFL;
+    RealSigaction(number, &fatal, nullptr);
+    RealKill(getpid(), number);
+    return;
+  }
   if (!g_scheduler.InProgramThread()) {
     // The engine itself, between executions: die as any program does; the supervisor tells the
     // rest.
@@ -90,6 +101,7 @@ void HandleFault(int number, siginfo_t* info, void* raw_context) {
     stack.erase(stack.begin(), stack.begin() + static_cast<std::ptrdiff_t>(i));
     break;
   }
+  StopInDebugger(stack);
   g_scheduler.SetSignalStack(std::move(stack));
   ContinueOnEmergencyStack(raw_context, &FailCurrentThread);
 }

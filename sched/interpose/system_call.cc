@@ -46,6 +46,13 @@ MC_BEHIND_STUB long mc_entry_syscall(long number, long a, long b, long c, long d
     }
     case SYS_exit_group:
       _exit(static_cast<int>(a));
+    case SYS_kill:
+    case SYS_tkill:
+    case SYS_tgkill:
+      if (LastWords* words = g_scheduler.last_words()) {
+        words->own_signal = static_cast<uint32_t>(number == SYS_tgkill ? c : b);
+      }
+      return Real().syscall(number, a, b, c, d, e, f);
     case SYS_clone:
     case SYS_clone3:
     case SYS_fork:

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -14,7 +15,9 @@ namespace {
 
 // MC_TOOL and MC_COUNTS: paths of mc and of the harness tests/programs/counts.cc.
 void Run(benchmark::State& state, const std::string& program, const std::string& options) {
-  const std::string report = "/tmp/mc-search-bench." + std::to_string(getpid()) + ".json";
+  const std::string report = (std::filesystem::temp_directory_path() /
+                              ("mc-search-bench." + std::to_string(getpid()) + ".json"))
+                                 .string();
   const std::string command = std::string(MC_TOOL) + " --quiet --pp=all " + options +
                               " --json=" + report + " " MC_COUNTS " -- " + program + " >/dev/null";
   double executions = 0, transitions = 0, kilobytes = 0;

@@ -282,6 +282,22 @@ void RaisesHandled() {
   raise(SIGCHLD);
 }
 void RaisesUnhandled() { raise(SIGUSR2); }
+// Only what is sent to others, or cannot be caught, is more than raise.
+void SendsItselfSignals() {
+  static volatile std::sig_atomic_t handled;
+  handled = 0;
+  std::signal(SIGTERM, [](int) { handled = handled + 1; });
+  assert(kill(getpid(), 0) == 0);
+  assert(kill(getpid(), SIGTERM) == 0);
+  assert(handled == 1);
+  std::signal(SIGTERM, SIG_DFL);
+  if (shared == 0) kill(getpid(), SIGTERM);
+}
+void InterruptsItself() { raise(SIGINT); }
+void ClosesEverything() {
+  TwoThreads();
+  for (int fd = 3; fd < 1024; ++fd) close(fd);
+}
 void KilledInOneOrder() {
   std::thread other([] {
     if (shared == 2) raise(SIGKILL);
@@ -355,6 +371,9 @@ constexpr struct {
     {"waits-for-a-pipe", WaitsForAPipe},
     {"raises-handled", RaisesHandled},
     {"raises-unhandled", RaisesUnhandled},
+    {"sends-itself-signals", SendsItselfSignals},
+    {"interrupts-itself", InterruptsItself},
+    {"closes-everything", ClosesEverything},
 };
 
 }  // namespace

@@ -57,7 +57,7 @@ TEST(Options, Times) {
   EXPECT_EQ(Parse({"--time=1h30m", "t"}).time, absl::Minutes(90));
   EXPECT_EQ(Parse({"--time=250ms", "t"}).time, absl::Milliseconds(250));
   EXPECT_EQ(Parse({"--time=2.5", "t"}).time, absl::Seconds(2.5));
-  for (const char* bad : {"soon", "", "-3s", "0", "10 parsecs"}) {
+  for (const char* bad : {"soon", "", "-3s", "0", "10 parsecs", "0s", ".", "1e", "s", "nan"}) {
     EXPECT_THAT(ErrorOf({std::string("--time=") + bad, "t"}), HasSubstr("--time")) << bad;
   }
 }
@@ -65,8 +65,10 @@ TEST(Options, Times) {
 TEST(Options, Sizes) {
   EXPECT_EQ(Parse({"--memory=512M", "t"}).memory, uint64_t{512} << 20);
   EXPECT_EQ(Parse({"--memory=2G", "t"}).memory, uint64_t{2} << 30);
-  EXPECT_EQ(Parse({"--memory=5000", "t"}).memory, 5000u);
-  for (const char* bad : {"G", "-1M", "2GB", "0"}) {
+  EXPECT_EQ(Parse({"--memory=50000000", "t"}).memory, 50000000u);
+  EXPECT_THAT(ErrorOf({"--memory=31M", "t"}), HasSubstr("at least 32M"));
+  for (const char* bad : {"G", "-1M", "2GB", "0", "0G", "1e9", "99999999999999999999", " 1G", "",
+                          "16777216T", "18446744073709551615K", "1.5G"}) {
     EXPECT_THAT(ErrorOf({std::string("--memory=") + bad, "t"}), HasSubstr("--memory")) << bad;
   }
 }
@@ -104,7 +106,25 @@ TEST(Options, ErrorsSayWhatIsWrong) {
   EXPECT_THAT(ErrorOf({"--executions=-3", "t"}), HasSubstr("--executions"));
   EXPECT_THAT(ErrorOf({"--heap=sideways", "t"}), HasSubstr("thread, recycle or fresh"));
   EXPECT_THAT(ErrorOf({"--seed=x", "t"}), HasSubstr("--seed"));
+  for (const char* bad : {"0", "-1", "", "x", "1e3", "99999999999999999999", "+1", "1 "}) {
+    for (const char* option : {"--max-steps=", "--executions=", "--jobs="}) {
+      EXPECT_THAT(ErrorOf({std::string(option) + bad, "t"}),
+                  HasSubstr("it must be a number above 0"))
+          << option << bad;
+    }
+  }
+  for (const char* bad : {"-1", "", "99999999999999999999", "0x10"}) {
+    EXPECT_THAT(ErrorOf({std::string("--seed=") + bad, "t"}), HasSubstr("--seed")) << bad;
+  }
+  for (const char* bad : {"", ",", "access:", "access:x.cc:", "access:x.cc:0", "access:x.cc:-3",
+                          "access:x.cc:99999999999999999999", "access:0x", "access:0xzz"}) {
+    EXPECT_THAT(ErrorOf({std::string("--pp=") + bad, "t"}), HasSubstr("--pp")) << bad;
+  }
   EXPECT_THAT(ErrorOf({"--quiet=yes", "t"}), HasSubstr("takes no value"));
+  for (const char* other : {"--seed=3", "--pp=lock", "--spurious", "--max-steps=9", "--test=x",
+                            "--list", "--no-posts"}) {
+    EXPECT_THAT(ErrorOf({"--replay=f", other, "t"}), HasSubstr("--replay runs")) << other;
+  }
   EXPECT_THAT(ErrorOf({"t", "--json"}), HasSubstr("--json=FILE"));
   EXPECT_THAT(ErrorOf({"--json=", "t"}), HasSubstr("needs a value"));
   EXPECT_THAT(ErrorOf({"--gdb", "t"}), HasSubstr("--replay"));

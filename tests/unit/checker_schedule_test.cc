@@ -33,7 +33,8 @@ Schedule Example() {
   schedule.settings.seed = 7;
   schedule.settings.disabled = {"posts", "barriers"};
   schedule.settings.spurious = true;
-  schedule.threads = {"0", "0.1", "0.1.1"};
+  schedule.threads = {"0", "0.0", "0.0.0"};
+  schedule.shared_sites = "0x401020;0x40ffe0";
   schedule.steps = {{0, {}, 0, "start", "queue.cc:40"},
                     {1, {2, 0}, 0, "atomic write", "my file.cc:12"},
                     {2, {}, 0, "", ""},
@@ -53,6 +54,7 @@ void ExpectEqual(const Schedule& a, const Schedule& b) {
   EXPECT_EQ(a.preemption_points, b.preemption_points);
   EXPECT_EQ(a.settings, b.settings);
   EXPECT_EQ(a.threads, b.threads);
+  EXPECT_EQ(a.shared_sites, b.shared_sites);
   ASSERT_EQ(a.steps.size(), b.steps.size());
   for (size_t i = 0; i < a.steps.size(); ++i) {
     EXPECT_TRUE(a.steps[i].SameDecision(b.steps[i])) << "step " << i;
@@ -162,6 +164,27 @@ TEST(Schedule, TheFirstBadLineIsNamed) {
   const std::string heap_line = "line " + std::to_string(heap) + ": ";
   EXPECT_THAT(ErrorOf(WithLine(heap, "heap: sideways")), HasSubstr(heap_line + "'sideways'"));
   EXPECT_THAT(ErrorOf(WithLine(heap, "heap: a\x01")), HasSubstr(heap_line + "this is not text"));
+  for (const char* entry : {"nowhere", "check:", "check:0", "check:1x", "main "}) {
+    EXPECT_THAT(ErrorOf(WithLine(LineOf("entry:"), std::string("entry: ") + entry)),
+                HasSubstr("line 4: there is no entry"));
+  }
+  EXPECT_EQ(ErrorOf(WithLine(LineOf("entry:"), "entry: check:12")), "no error");
+  EXPECT_THAT(ErrorOf(WithLine(LineOf("failure:"), "failure: sadness")),
+              HasSubstr("no kind of failure named 'sadness'"));
+  EXPECT_THAT(ErrorOf(WithLine(LineOf("preemption-points:"), "preemption-points: sideways")),
+              HasSubstr("line " + std::to_string(LineOf("preemption-points:")) + ": "));
+  for (const char* sites : {"0x12;5", "12", "0xzz", "0x"}) {
+    const int line = LineOf("shared-sites:");
+    EXPECT_THAT(ErrorOf(WithLine(line, std::string("shared-sites: ") + sites)),
+                HasSubstr("line " + std::to_string(line) + ": '"))
+        << sites;
+  }
+  const int thread = LineOf("thread: 0.0");
+  for (const char* name : {"0", "0.1", "0.", "1", "0.0.0", "0.x", "", "0.00"}) {
+    EXPECT_THAT(
+        ErrorOf(WithLine(thread, std::string("thread: ") + name)),
+        HasSubstr("line " + std::to_string(thread) + ": '" + name + "' cannot be the name of T1"));
+  }
   const int step = LineOf("T1");
   const std::string step_line = "line " + std::to_string(step) + ": ";
   EXPECT_THAT(ErrorOf(WithLine(step, "T3 -")), HasSubstr(step_line + "there is no thread T3"));

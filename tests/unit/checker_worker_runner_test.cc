@@ -70,7 +70,7 @@ class HarnessEnd {
       Say("worker-started pid=" + std::to_string(pid));
       int status = 0;
       waitpid(pid, &status, 0);
-      Say("worker-died status=" + std::to_string(status) + " pid=" + std::to_string(pid));
+      Say("worker-died pid=" + std::to_string(pid) + " status=" + std::to_string(status));
     }
   }
 
@@ -189,7 +189,7 @@ TEST(HarnessProcess, WhatIsNoHelloIsAnError) {
   EXPECT_THAT(StartErrorOf([](HarnessEnd& end) { end.Say("hello version=9.9 abi=0"); }),
               HasSubstr("built for another version"));
   EXPECT_THAT(StartErrorOf([](HarnessEnd&) { pause(); }, absl::Milliseconds(300)),
-              HasSubstr("did not answer in time"));
+              HasSubstr("did not come to its main in time"));
   EXPECT_THAT(StartErrorOf([](HarnessEnd&) {}), HasSubstr("ended before its main"));
   EXPECT_THAT(StartErrorOf([](HarnessEnd& end) { end.Say("error message=no%20room"); }),
               HasSubstr("no room"));
@@ -281,6 +281,7 @@ TEST(WorkerRunner, ACrashIsABugWithTheScheduleFromSharedMemory) {
     end.shared().executions = 5;
     end.shared().in_program = 1;
     end.SayUnfinished("race id=1 a=");  // it dies in the middle of a word
+    end.shared().last_words.own_signal = SIGKILL;
     raise(SIGKILL);
   });
   const SliceResult result = talk.Run();
@@ -293,6 +294,60 @@ TEST(WorkerRunner, ACrashIsABugWithTheScheduleFromSharedMemory) {
   EXPECT_EQ(EncodeSteps(bug.steps), "0;1:4.0;0");
   EXPECT_THAT(bug.threads, ElementsAre("0", "0.1"));
   EXPECT_THAT(bug.message, HasSubstr("signal 9"));
+}
+
+TEST(WorkerRunner, AWorkerThatSomebodyElseKillsIsNoBug) {
+  for (int number : {SIGKILL, SIGTERM, SIGHUP, SIGQUIT}) {
+    Conversation talk([number](HarnessEnd& end) {
+      end.Hear(), end.Hear();
+      end.Say(
+          "bug id=1 kind=assertion message=x thread=0 pc=100 stack= schedule=0 threads=0 "
+          "executions=7");
+      end.Say("progress id=1 executions=9");
+      end.shared().in_program = 1;
+      end.shared().executions = 11;
+      raise(number);
+    });
+    EXPECT_EQ(talk.Run().end, SliceEnd::kFailed) << number;
+    EXPECT_THAT(std::string(talk.runner->failure().message()),
+                testing::AllOf(HasSubstr("killed from outside"),
+                               HasSubstr("signal " + std::to_string(number))));
+    // Nothing found so far is lost, and another worker can go on.
+    EXPECT_EQ(talk.OnlyBug().kind, sched::BugKind::kAssertion);
+    EXPECT_EQ(talk.events.progress.executions, 11u);
+    EXPECT_EQ(talk.Run().end, SliceEnd::kFailed);
+  }
+}
+
+TEST(WorkerRunner, AFaultSignalCountsAsForeignOnlyIfTheWorkerSaidSo) {
+  for (const bool foreign : {false, true}) {
+    Conversation talk([foreign](HarnessEnd& end) {
+      end.Hear(), end.Hear();
+      if (foreign) end.shared().last_words.foreign_signal = SIGSEGV;
+      raise(SIGSEGV);
+    });
+    EXPECT_EQ(talk.Run().end, foreign ? SliceEnd::kFailed : SliceEnd::kCrashed);
+    EXPECT_EQ(talk.findings.bugs().size(), foreign ? 0u : 1u);
+  }
+}
+
+TEST(WorkerRunner, AWorkerThatIsStoppedDoesNotHang) {
+  Conversation talk([](HarnessEnd& end) {
+    end.Hear(), end.Hear();
+    end.shared().in_program = 1;
+    const pid_t worker = getpid();
+    if (fork() == 0) {
+      usleep(1'200'000);  // three times what is taken for a hang
+      kill(worker, SIGCONT);
+      _exit(0);
+    }
+    raise(SIGSTOP);
+    end.shared().in_program = 0;
+    end.Say("complete id=1 executions=1");
+    end.Hear();
+  });
+  EXPECT_EQ(talk.Run().end, SliceEnd::kComplete);
+  EXPECT_THAT(talk.findings.bugs(), IsEmpty());
 }
 
 TEST(WorkerRunner, AfterACrashANewWorkerIsToldTheJobsAgain) {
@@ -375,13 +430,27 @@ TEST(WorkerRunner, EngineCodeMayTakeItsTime) {
 TEST(WorkerRunner, DivergenceAndErrorsAreFailures) {
   Conversation diverging([](HarnessEnd& end) {
     end.Hear(), end.Hear();
-    end.Say("diverged id=1 step=4 expected=lock found=read");
+    end.Say(
+        "diverged id=1 step=4 thread=1 threads=0;0.1 expected=lock%20at%20{pc:0x20} found=read "
+        "standing=T0%20(main)%20has%20ended%0aT1%20(0.1)%20can%20run");
     end.Hear();
   });
   EXPECT_EQ(diverging.Run().end, SliceEnd::kFailed);
   EXPECT_THAT(std::string(diverging.runner->failure().message()),
-              testing::AllOf(HasSubstr("diverged"), HasSubstr("step 4"), HasSubstr("'lock'"),
-                             HasSubstr("'read'")));
+              testing::AllOf(HasSubstr("diverged"), HasSubstr("step 4. T1 (0.1): expected"),
+                             HasSubstr("'lock at 0x20'"), HasSubstr("found 'read'"),
+                             HasSubstr("\n  T0 (main) has ended\n  T1 (0.1) can run\n"),
+                             HasSubstr("uninitialised memory"), HasSubstr("fault of mc")));
+  // What is not known is left out: no empty names.
+  Conversation terse([](HarnessEnd& end) {
+    end.Hear(), end.Hear();
+    end.Say("diverged id=1 step=7 message=step%207:%20a%20choice%20of%203%20was%20not%20there");
+    end.Hear();
+  });
+  EXPECT_EQ(terse.Run().end, SliceEnd::kFailed);
+  EXPECT_THAT(std::string(terse.runner->failure().message()),
+              testing::AllOf(HasSubstr("at step 7. a choice of 3 was not there\n"),
+                             testing::Not(HasSubstr("''")), testing::Not(HasSubstr("Threads"))));
   Conversation failing([](HarnessEnd& end) {
     end.Hear(), end.Hear();
     end.Say("error id=1 message=no%20such%20thing");

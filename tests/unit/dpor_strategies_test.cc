@@ -62,7 +62,8 @@ TEST(Replay, ReportsTheFirstStepThatCannotBeFollowed) {
     dpor::ReplayStrategy replay({{0, {}}, {1, {}}});
     RunOne(machine, replay, trace);
     EXPECT_EQ(replay.diverged_step(), 1u);
-    EXPECT_EQ(replay.error(), "step 1: thread 1 is not enabled");
+    EXPECT_EQ(replay.error(), "step 1: T1 is to run, but it cannot");
+    EXPECT_EQ(replay.error_step(), 1u);
     EXPECT_EQ(trace.outcome, sched::ExecutionOutcome::kBlocked);
   }
   {
@@ -88,6 +89,28 @@ TEST(Replay, ReportsTheFirstStepThatCannotBeFollowed) {
     EXPECT_EQ(trace.events[1].thread, 1);
     EXPECT_EQ(trace.size(), 2u);  // thread 1 keeps the mutex, thread 0 stays blocked
   }
+  {
+    // A choice that the program does not ask for, also where another step fails later.
+    dpor::ReplayStrategy replay({{0, {}}, {0, {1}}, {1, {}}, {7, {}}});
+    RunOne(machine, replay, trace);
+    EXPECT_EQ(replay.error(),
+              "step 1: the schedule has 1 choices, but the program asks only for 0");
+    EXPECT_EQ(replay.diverged_step(), 1u);
+  }
+}
+
+TEST(Replay, OnlyTheLastStepMayLackChoices) {
+  const Program program = ParseOrDie("r0=choose(2), r1=choose(2) ‖ x=1");
+  Machine machine(program);
+  sched::Trace trace;
+  dpor::ReplayStrategy lacking({{0, {1}}, {1, {}}});
+  RunOne(machine, lacking, trace);
+  EXPECT_EQ(lacking.diverged_step(), 0u);
+  EXPECT_EQ(lacking.error(),
+            "step 0: the program asks for 2 choices or more, but the schedule has only 1");
+  dpor::ReplayStrategy cut_off({{1, {}}, {0, {1}}});
+  RunOne(machine, cut_off, trace);
+  EXPECT_FALSE(cut_off.diverged_step().has_value()) << cut_off.error();
 }
 
 TEST(Random, SameSeedSameExecutions) {

@@ -328,8 +328,8 @@ TEST(PictureFormatTest, FormatsComeFromTheName) {
 class PictureFileTest : public ::testing::Test {
  protected:
   PictureFileTest() {
-    char name[] = "/tmp/picture_test.XXXXXX";
-    directory_ = mkdtemp(name);
+    directory_ = testing::TempDir() + "picture_test.XXXXXX";
+    EXPECT_NE(mkdtemp(directory_.data()), nullptr);
   }
   ~PictureFileTest() override {
     for (const char* name : {"p.dot", "p.svg", "p.html"}) std::remove(Path(name).c_str());
