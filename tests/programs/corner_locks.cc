@@ -208,6 +208,44 @@ MC_TEST(ReadersShareWritersDoNot) {
   reader.join();
 }
 
+// A reader locks again while a writer may be waiting in between: who goes first depends on the
+// kind.
+void ReadTwiceWhileAWriterWaits(int kind) {
+  pthread_rwlockattr_t attributes;
+  pthread_rwlockattr_init(&attributes);
+  pthread_rwlockattr_setkind_np(&attributes, kind);
+  static pthread_rwlock_t lock;
+  pthread_rwlock_init(&lock, &attributes);
+  std::thread writer([] {
+    pthread_rwlock_wrlock(&lock);
+    pthread_rwlock_unlock(&lock);
+  });
+  pthread_rwlock_rdlock(&lock);
+  pthread_rwlock_rdlock(&lock);
+  pthread_rwlock_unlock(&lock);
+  pthread_rwlock_unlock(&lock);
+  writer.join();
+  pthread_rwlock_destroy(&lock);
+}
+MC_TEST(ReadersBeforeWriters) { ReadTwiceWhileAWriterWaits(PTHREAD_RWLOCK_DEFAULT_NP); }
+MC_TEST(WritersBeforeReaders) {
+  ReadTwiceWhileAWriterWaits(PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+}
+MC_TEST(TryReadLockBehindAWriter) {
+  static pthread_rwlock_t lock;
+  lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+  std::thread writer([] {
+    pthread_rwlock_wrlock(&lock);
+    pthread_rwlock_unlock(&lock);
+  });
+  pthread_rwlock_rdlock(&lock);
+  const int error = pthread_rwlock_tryrdlock(&lock);
+  if (error == 0) pthread_rwlock_unlock(&lock);
+  pthread_rwlock_unlock(&lock);
+  writer.join();
+  mc_assert(error == 0);
+}
+
 MC_TEST(ReadWriteTryAndTimed) {
   pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
   std::thread other([&] {
