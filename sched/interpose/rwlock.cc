@@ -72,8 +72,9 @@ int RefuseDestroyed(const ReadWriteLockView& lock, const char* what, uint64_t pc
 
 int TakeForReading(ReadWriteLockView& lock, bool value_relevant, uint16_t flags, uint64_t pc) {
   Thread& thread = g_scheduler.current();
-  g_scheduler.RecordCell(WriterCell(lock), kRead,
-                         flags | kAcquire | (value_relevant ? kValueRelevant : 0), pc);
+  // Only the readers half is acquired: detectors take a reader for one (racedet/held_locks.h).
+  g_scheduler.RecordCell(WriterCell(lock), kRead, flags | (value_relevant ? kValueRelevant : 0),
+                         pc);
   RecordReaders(ReadersCell(lock), flags | kAcquire, pc);
   Touch(lock, kRead, pc);
   if (lock.mark == kDestroyedMark) return RefuseDestroyed(lock, "read lock of", pc);
@@ -90,7 +91,8 @@ int TakeForReading(ReadWriteLockView& lock, bool value_relevant, uint16_t flags,
 int TakeForWriting(ReadWriteLockView& lock, bool value_relevant, uint16_t flags, uint64_t pc) {
   Thread& thread = g_scheduler.current();
   const uint16_t tested = value_relevant ? kTested : 0;
-  g_scheduler.RecordCell(ReadersCell(lock), kRead, flags | kAcquire | tested, pc);
+  // Likewise, only the writer half.
+  g_scheduler.RecordCell(ReadersCell(lock), kRead, flags | tested, pc);
   g_scheduler.RecordCell(WriterCell(lock), value_relevant ? kReadWrite : kWrite,
                          flags | kAcquire | tested, pc);
   Touch(lock, kRead, pc);

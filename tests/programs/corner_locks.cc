@@ -208,6 +208,34 @@ MC_TEST(ReadersShareWritersDoNot) {
   reader.join();
 }
 
+// A read lock keeps no other reader out; a lock that was given back keeps nobody out.
+namespace {
+int counted;
+void CountAsReader(pthread_rwlock_t* lock) {
+  pthread_rwlock_rdlock(lock);
+  ++counted;
+  pthread_rwlock_unlock(lock);
+}
+void CountAfter(pthread_rwlock_t* lock, int (*take)(pthread_rwlock_t*)) {
+  take(lock);
+  pthread_rwlock_unlock(lock);
+  ++counted;
+}
+void CountTwice(void (*count)(pthread_rwlock_t*)) {
+  pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+  std::thread other([&] { count(&lock); });
+  count(&lock);
+  other.join();
+}
+}  // namespace
+MC_TEST(ReadersRace) { CountTwice(CountAsReader); }
+MC_TEST(RaceAfterReading) {
+  CountTwice([](pthread_rwlock_t* lock) { CountAfter(lock, pthread_rwlock_rdlock); });
+}
+MC_TEST(RaceAfterWriting) {
+  CountTwice([](pthread_rwlock_t* lock) { CountAfter(lock, pthread_rwlock_wrlock); });
+}
+
 // A reader locks again while a writer may be waiting in between: who goes first depends on the
 // kind.
 void ReadTwiceWhileAWriterWaits(int kind) {
