@@ -12,6 +12,7 @@
 #include "sched/interpose/hook.h"
 #include "sched/library_heap.h"
 #include "sched/scheduler.h"
+#include "sched/system_call_watch.h"
 
 namespace mc::sched {
 
@@ -109,6 +110,7 @@ MC_HOOK void* dlopen(const char* name, int flags) {
   const void* const caller = __builtin_return_address(0);
   if (!g_scheduler.program_running()) return OpenFor(caller, name, flags);
   EngineScope scope;
+  g_system_call_made = true;  // no checkpoint knows what the loader has done
   const int before = ModulesWithThreadStorage();
   void* const handle = OpenFor(caller, name, flags | RTLD_NODELETE);
   g_scheduler.snapshot().TakeNew();
