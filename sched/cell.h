@@ -20,8 +20,8 @@ enum class CellKind : uint8_t {
   kSemaphore,          // object = address
   kBarrierState,       // object = address
   kBarrierGeneration,  // object = address * 256 + generation % 256
-  kWriterHalf,         // reader-writer lock, object = address
-  kReadersHalf,        // reader-writer lock, object = address
+  kWriterHalf,         // reader-writer lock, object = address; or its announcement (below)
+  kReadersHalf,        // reader-writer lock, object = address; likewise
   kThreadStart,        // object = ThreadId
   kThreadExit,         // object = ThreadId
   kWake,               // object = ThreadId
@@ -42,6 +42,12 @@ constexpr Cell MakeCell(CellKind kind, uint64_t object) {
 }
 constexpr CellKind KindOf(Cell cell) { return static_cast<CellKind>(cell >> kCellKindShift); }
 constexpr uint64_t ObjectOf(Cell cell) { return cell & kCellObjectMask; }
+// A lock that prefers writers has a second pair of halves, of which a writer takes its half before
+// it waits (interpose/rwlock.cc). Their object is the word in the lock that says who did.
+inline constexpr uint64_t kAnnouncementOffset = 4;
+constexpr bool IsAnnouncement(Cell cell) {
+  return KindOf(cell) == CellKind::kWriterHalf && ObjectOf(cell) % 8 == kAnnouncementOffset;
+}
 constexpr bool IsMemory(Cell cell) { return cell >> kCellKindShift == 0; }
 
 }  // namespace mc::sched

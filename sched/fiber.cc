@@ -126,6 +126,23 @@ bool MakeSlot(uint32_t index, Slot* slot) {
 
 size_t SlotTlsSize() { return g_tls_size; }
 
+bool GrowStack(Slot* slot, size_t size) {
+  size = (size + 4095) & ~size_t{4095};
+  const size_t before = slot->stack_high - slot->stack_low;
+  if (size <= before) return true;
+  if (size > kMaxFiberStackSize) {
+    errno = ENOMEM;
+    return false;
+  }
+  void* const low = reinterpret_cast<void*>(slot->stack_high - size);
+  if (mmap(low, size - before, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0) != low) {
+    return false;
+  }
+  slot->stack_low = reinterpret_cast<uintptr_t>(low);
+  return true;
+}
+
 void ResetSlotTls(const Slot& slot) {
   memcpy(reinterpret_cast<void*>(slot.thread_pointer - g_tls_size), slot.initial_tls, g_tls_size);
 }

@@ -13,8 +13,9 @@
 namespace mc::sched {
 
 inline constexpr uintptr_t kFiberStackBase = 0x710000000000;
-inline constexpr size_t kFiberStackStride = size_t{16} << 20;  // stack and guard of a slot
-inline constexpr size_t kFiberStackSize = size_t{8} << 20;
+inline constexpr size_t kFiberStackStride = size_t{128} << 20;  // stack and guard of a slot
+inline constexpr size_t kFiberStackSize = size_t{8} << 20;      // at first
+inline constexpr size_t kMaxFiberStackSize = size_t{120} << 20;
 inline constexpr uintptr_t kSlotThreadBase = 0x718000000000;  // stacks of the parked threads
 inline constexpr size_t kSlotThreadStride = size_t{1} << 20;
 
@@ -39,6 +40,10 @@ void InitialiseFibers();
 // Makes slot `index` (its stack; and, except for slot 0, which is the main OS thread, its parked
 // thread). False with errno if the system refuses.
 bool MakeSlot(uint32_t index, Slot* slot);
+
+// Makes the stack of the slot at least `size` bytes large, for good; at most kMaxFiberStackSize.
+// False with errno if the system refuses.
+bool GrowStack(Slot* slot, size_t size);
 
 // Puts the slot's static thread-local storage back to its initial image.
 void ResetSlotTls(const Slot& slot);

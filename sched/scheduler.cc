@@ -241,6 +241,12 @@ void Scheduler::Wake(Thread& waiter, uint64_t pc) {
 
 Thread& Scheduler::NextChild() { return MakeThread(current_->id, current_->creations); }
 
+bool Scheduler::GrowStackOf(Thread& child, size_t size) {
+  if (!GrowStack(&slots_[child.id], size)) return false;
+  child.stack_low = slots_[child.id].stack_low;
+  return true;
+}
+
 void Scheduler::StartChild(Thread& child, void* (*entry)(void*), void* argument) {
   Thread& t = *current_;
   ++t.creations;

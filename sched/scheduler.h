@@ -293,6 +293,8 @@ class Scheduler final : public StateView, private SchedulerState {
   // -- for hooks: threads
   // The Thread of the current thread's next creation, with its slot ready; not yet existing.
   Thread& NextChild();
+  // Before it starts. False if there is no memory for a stack of this size.
+  bool GrowStackOf(Thread& child, size_t size);
   void StartChild(Thread& child, void* (*entry)(void*), void* argument);
   [[noreturn]] void ExitThread(void* result, uint64_t pc);
   // Wakes a waiter: marks it woken, records W wake(u); `flags` may add kEnables.

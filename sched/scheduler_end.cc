@@ -152,13 +152,16 @@ std::string Scheduler::DescribeWait(const Thread& t) const {
   if (op.kind == OperationKind::kJoin) {
     text += " T" + std::to_string(ObjectOf(op.object));
   } else if (op.object != 0 && op.kind != OperationKind::kDescheduled) {
-    text += " " + Hex(KindOf(op.object) == CellKind::kBarrierGeneration ? ObjectOf(op.object) >> 8
-                                                                        : ObjectOf(op.object));
+    uint64_t object = ObjectOf(op.object);
+    if (KindOf(op.object) == CellKind::kBarrierGeneration) object >>= 8;
+    if (IsAnnouncement(op.object)) object -= kAnnouncementOffset;
+    text += " " + Hex(object);
   }
   text += " at " + CodeAddress(op.pc);
   if (WaitsForHolder(op)) {
     if (const Thread* holder = HolderOf(ObjectOf(op.object))) {
-      text += ", held by T" + std::to_string(holder->id);
+      text += IsAnnouncement(op.object) ? ", behind the waiting writer T" : ", held by T";
+      text += std::to_string(holder->id);
       for (const Thread::HeldMutex& held : holder->held) {
         if (held.object == ObjectOf(op.object)) text += " since " + CodeAddress(held.pc);
       }

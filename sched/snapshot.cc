@@ -27,17 +27,26 @@ void Snapshot::AddRegion(uintptr_t begin, uintptr_t end, bool is_program) {
 void Snapshot::Take() {
   std::sort(regions_.begin(), regions_.end(),
             [](const Region& a, const Region& b) { return a.begin < b.begin; });
+  TakeNew();
+}
+
+void Snapshot::TakeNew() {
   // The fault handler must not allocate: room for every page of the ordinary program.
   size_t pages = 0;
   for (const Region& r : regions_) pages += (r.end - r.begin) / kPage;
   dirty_.reserve(std::min<size_t>(pages, size_t{1} << 20));
+  // First all copies: making them may write to a region.
+  std::vector<Region*> fresh;
+  fresh.reserve(regions_.size());
   for (Region& r : regions_) {
+    if (r.saved != nullptr) continue;
+    fresh.push_back(&r);
     r.saved = MapMemory(r.end - r.begin);
     // Pages that were never touched read as zero and stay unbacked on both sides.
     memcpy(r.saved, reinterpret_cast<const void*>(r.begin), r.end - r.begin);
   }
-  for (Region& r : regions_) {
-    mprotect(reinterpret_cast<void*>(r.begin), r.end - r.begin, PROT_READ);
+  for (const Region* r : fresh) {
+    mprotect(reinterpret_cast<void*>(r->begin), r->end - r->begin, PROT_READ);
   }
 }
 
@@ -172,7 +181,8 @@ int AddModule(dl_phdr_info* info, size_t, void* argument) {
     const uintptr_t end = begin + h.p_memsz;
     if (relro_begin >= begin && relro_begin < end) begin = relro_end;
     begin &= ~uintptr_t{4095};  // the loader protects whole pages only
-    if (begin < end) collector->snapshot->AddRegion(begin, end, is_program);
+    if (begin >= end || collector->snapshot->Contains(begin)) continue;
+    collector->snapshot->AddRegion(begin, end, is_program);
   }
   return 0;
 }

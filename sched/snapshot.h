@@ -24,6 +24,9 @@ class Snapshot {
   void AddRegion(uintptr_t begin, uintptr_t end, bool is_program);
   // Saves all regions and protects them. Call once.
   void Take();
+  // Saves and protects the regions added since, in the middle of an execution.
+  void TakeNew();
+  bool Contains(uintptr_t address) { return Find(address) != nullptr; }
   // Puts all pages back that any execution has written.
   void Restore();
 
@@ -75,7 +78,7 @@ class Snapshot {
 };
 
 // Adds the writable data of the program and of every loaded library but the engine's own and the
-// dynamic loader's.
+// dynamic loader's; but not what is there already.
 void AddWritableData(Snapshot* snapshot);
 
 }  // namespace mc::sched

@@ -2,6 +2,7 @@
 // process, the engine included) calls them. See sched/allocation_hooks.h for who gets what.
 #include <bits/functexcept.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include "sched/engine_heap.h"
 #include "sched/heap.h"
 #include "sched/heap_bytes.h"
+#include "sched/library_heap.h"
 
 #define MC_EXPORT __attribute__((visibility("default")))
 #define MC_CALLER() reinterpret_cast<uint64_t>(__builtin_return_address(0))
@@ -27,6 +29,7 @@ inline void* Allocate(size_t size, size_t alignment, AllocationKind kind, bool z
   if (ProgramCodeRunning()) [[likely]]
     return ProgramAllocate(size, alignment, kind, zeroed, pc);
   if (EngineStarted()) {
+    if (BelongsToLibraryHeap(pc)) return LibraryAllocate(size, alignment);
     void* const block = EngineAllocate(size, alignment);
     if (zeroed && block != nullptr) FillBytes(block, 0, size);
     return block;
@@ -48,6 +51,7 @@ inline void Free(void* pointer, AllocationKind kind, uint64_t pc) {
     EngineFree(pointer);
     return;
   }
+  if (IsLibraryBlock(pointer)) return;
   if (ProgramCodeRunning()) [[likely]] {
     ProgramFree(pointer, kind, pc);
     return;
@@ -78,6 +82,11 @@ inline void* Reallocate(void* pointer, size_t size, uint64_t pc) {
   if (size == 0) {  // as glibc does
     Free(pointer, AllocationKind::kMalloc, pc);
     return nullptr;
+  }
+  if (IsLibraryBlock(pointer)) {
+    void* const block = AllocateForC(size, kMinAlignment, AllocationKind::kMalloc, false, pc);
+    if (block != nullptr) CopyBytes(block, pointer, std::min(size, LibraryBlockSize(pointer)));
+    return block;
   }
   void* const result = ProgramCodeRunning() && !IsEngineBlock(pointer)
                            ? ProgramReallocate(pointer, size, pc)
@@ -196,6 +205,7 @@ MC_EXPORT void* pvalloc(size_t size) noexcept {
 MC_EXPORT size_t malloc_usable_size(void* pointer) noexcept {
   if (pointer == nullptr) return 0;
   if (mc::sched::IsEngineBlock(pointer)) return mc::sched::EngineUsableSize(pointer);
+  if (mc::sched::IsLibraryBlock(pointer)) return mc::sched::LibraryBlockSize(pointer);
   const uint64_t address = reinterpret_cast<uint64_t>(pointer);
   if (!mc::sched::ProgramHeap::Contains(address)) return 0;
   const mc::sched::HeapBlock* block = mc::sched::ProgramHeap::Global().Lookup(address);

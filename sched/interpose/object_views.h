@@ -56,15 +56,23 @@ static_assert(sizeof(ConditionVariableView) <= sizeof(pthread_cond_t));
 static_assert(sizeof(ConditionVariableView) <= sizeof(cnd_t));
 
 struct ReadWriteLockView {
-  uint32_t unused[4];
+  uint32_t unused;
+  uint32_t
+      announced;  // ThreadId + 1 of the writer that readers let pass; 0: none (glibc: __writers)
+  uint32_t unused_too[2];
   uint32_t readers;  // read locks held                       (glibc: __pad3)
   uint32_t mark;     // kDestroyedMark once destroyed         (glibc: __pad4)
   uint32_t writer;   // ThreadId + 1 of the writer; 0: none   (glibc: __cur_writer)
   int32_t shared;
   uint64_t readers_clock_ns;  // latest time of a read unlock; for writers only
   uint64_t clock_ns;          // of the last write unlock       (glibc: __pad2)
-  uint32_t flags;
+  uint32_t flags;             // the kind (glibc: __flags)
+
+  bool prefers_writers() const { return flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP; }
 };
+static_assert(offsetof(ReadWriteLockView, flags) == offsetof(pthread_rwlock_t, __data.__flags));
+static_assert(offsetof(ReadWriteLockView, announced) ==
+              offsetof(pthread_rwlock_t, __data.__writers));
 static_assert(sizeof(ReadWriteLockView) <= sizeof(pthread_rwlock_t));
 static_assert(offsetof(ReadWriteLockView, readers) == offsetof(pthread_rwlock_t, __data.__pad3));
 static_assert(offsetof(ReadWriteLockView, writer) ==

@@ -1,5 +1,13 @@
 // pthread_rwlock_*. A reader-writer lock is two cells: the writer half and the readers half (spec
-// optimal-dpor 1.2). Preference for writers or readers is not modelled: whoever can take it may.
+// optimal-dpor 1.2). Whoever can take it may.
+//
+// Under PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP, readers wait while a writer waits. Such a
+// lock consists of two: before a writer waits for the lock proper it takes the *announcement* for
+// writing, and gives it back in the block in which it gets the lock; a reader takes the
+// announcement for reading and gives it back in the same step, so that it only waits for writers to
+// pass. That readers wait is thus a lock wait like all others, for the search, for deadlock cycles
+// and for reports. (The other kinds make no difference in glibc.) A timed writer does not announce
+// itself: its wait is being scheduled later.
 #include <errno.h>
 #include <pthread.h>
 
@@ -26,6 +34,17 @@ bool IsFree(const Thread& thread) {
   return lock.writer == 0 && lock.readers == 0;
 }
 
+static_assert(offsetof(ReadWriteLockView, announced) == kAnnouncementOffset);
+Cell AnnouncementCell(const ReadWriteLockView& lock) {
+  return CellOf(CellKind::kWriterHalf, &lock.announced);
+}
+Cell AnnouncementReadersCell(const ReadWriteLockView& lock) {
+  return CellOf(CellKind::kReadersHalf, &lock.announced);
+}
+bool NobodyIsAnnounced(const Thread& thread) {
+  return ViewAt<ReadWriteLockView>(thread.wait_object).announced == 0;
+}
+
 void Touch(const ReadWriteLockView& lock, uint8_t mode, uint64_t pc) {
   TouchObject(&lock, sizeof(pthread_rwlock_t), mode, pc);
 }
@@ -41,11 +60,9 @@ uint32_t& ReadHoldsOf(Thread& thread, const ReadWriteLockView& lock) {
 }
 
 // Read locks and unlocks commute among themselves; without that refinement they are also writes.
-void RecordReaders(const ReadWriteLockView& lock, uint16_t flags, uint64_t pc) {
-  g_scheduler.RecordCell(ReadersCell(lock), kAdd, flags, pc);
-  if (!g_scheduler.Refined(kRefineReadLocks)) {
-    g_scheduler.RecordCell(ReadersCell(lock), kWrite, 0, pc);
-  }
+void RecordReaders(Cell readers, uint16_t flags, uint64_t pc) {
+  g_scheduler.RecordCell(readers, kAdd, flags, pc);
+  if (!g_scheduler.Refined(kRefineReadLocks)) g_scheduler.RecordCell(readers, kWrite, 0, pc);
 }
 
 int RefuseDestroyed(const ReadWriteLockView& lock, const char* what, uint64_t pc) {
@@ -55,9 +72,10 @@ int RefuseDestroyed(const ReadWriteLockView& lock, const char* what, uint64_t pc
 
 int TakeForReading(ReadWriteLockView& lock, bool value_relevant, uint16_t flags, uint64_t pc) {
   Thread& thread = g_scheduler.current();
-  g_scheduler.RecordCell(WriterCell(lock), kRead,
-                         flags | kAcquire | (value_relevant ? kValueRelevant : 0), pc);
-  RecordReaders(lock, flags | kAcquire, pc);
+  // Only the readers half is acquired: detectors take a reader for one (racedet/held_locks.h).
+  g_scheduler.RecordCell(WriterCell(lock), kRead, flags | (value_relevant ? kValueRelevant : 0),
+                         pc);
+  RecordReaders(ReadersCell(lock), flags | kAcquire, pc);
   Touch(lock, kRead, pc);
   if (lock.mark == kDestroyedMark) return RefuseDestroyed(lock, "read lock of", pc);
   uint32_t& holds = ReadHoldsOf(thread, lock);
@@ -73,7 +91,8 @@ int TakeForReading(ReadWriteLockView& lock, bool value_relevant, uint16_t flags,
 int TakeForWriting(ReadWriteLockView& lock, bool value_relevant, uint16_t flags, uint64_t pc) {
   Thread& thread = g_scheduler.current();
   const uint16_t tested = value_relevant ? kTested : 0;
-  g_scheduler.RecordCell(ReadersCell(lock), kRead, flags | kAcquire | tested, pc);
+  // Likewise, only the writer half.
+  g_scheduler.RecordCell(ReadersCell(lock), kRead, flags | tested, pc);
   g_scheduler.RecordCell(WriterCell(lock), value_relevant ? kReadWrite : kWrite,
                          flags | kAcquire | tested, pc);
   Touch(lock, kRead, pc);
@@ -96,24 +115,74 @@ bool RefusesWriter(const ReadWriteLockView& lock, uint64_t pc) {
   return true;
 }
 
+Operation ReadLockOperation(Cell writer_half, uint64_t pc) {
+  return MakeOperation(OperationKind::kReadLock, writer_half, pc, OperationDetail::kReadLock);
+}
+Operation WriteLockOperation(Cell writer_half, uint64_t pc) {
+  return MakeOperation(OperationKind::kWriteLock, writer_half, pc, OperationDetail::kWriteLock);
+}
+
+// Waits until no writer is announced, and the lock is free for readers in the same step.
+int LetWritersPassAndLock(ReadWriteLockView& lock, uint64_t pc) {
+  for (;;) {
+    const bool first = BlockOperation(kPpLock, &lock, ReadLockOperation(AnnouncementCell(lock), pc),
+                                      &NobodyIsAnnounced);
+    g_scheduler.RecordCell(AnnouncementCell(lock), kRead, first ? 0 : kTested, pc);
+    RecordReaders(AnnouncementReadersCell(lock), 0, pc);
+    if (lock.writer == 0) return TakeForReading(lock, true, 0, pc);
+    // The writer has it already.
+    g_scheduler.RecordCell(WriterCell(lock), kRead, kTested | kBlockingTest, pc);
+    g_scheduler.EndBlock(ReadLockOperation(WriterCell(lock), pc), &HasNoWriter);
+    g_scheduler.RecordCell(AnnouncementCell(lock), kRead, kTested, pc);
+    if (lock.announced == 0) return TakeForReading(lock, false, 0, pc);
+    // It was free, but the next writer is announced.
+    g_scheduler.RecordCell(WriterCell(lock), kRead, kTested | kBlockingTest, pc);
+    RecordReaders(ReadersCell(lock), kBlockingTest, pc);
+  }
+}
+
 int LockForReading(ReadWriteLockView& lock, uint64_t pc) {
   if (RefusesWriter(lock, pc)) return EDEADLK;
-  const bool first = BlockOperation(
-      kPpLock, &lock,
-      MakeOperation(OperationKind::kReadLock, WriterCell(lock), pc, OperationDetail::kReadLock),
-      &HasNoWriter);
-  const int result = TakeForReading(lock, !first, 0, pc);
+  int result;
+  if (lock.prefers_writers()) {
+    result = LetWritersPassAndLock(lock, pc);
+  } else {
+    const bool first =
+        BlockOperation(kPpLock, &lock, ReadLockOperation(WriterCell(lock), pc), &HasNoWriter);
+    result = TakeForReading(lock, !first, 0, pc);
+  }
   AfterOperation(0);
   return result;
 }
 
+void Announce(ReadWriteLockView& lock, uint64_t pc) {
+  Thread& thread = g_scheduler.current();
+  const bool first = BlockOperation(kPpLock, &lock, WriteLockOperation(AnnouncementCell(lock), pc),
+                                    &NobodyIsAnnounced);
+  const uint16_t tested = first ? 0 : kTested;
+  g_scheduler.RecordCell(AnnouncementReadersCell(lock), kRead, tested, pc);
+  g_scheduler.RecordCell(AnnouncementCell(lock), first ? kWrite : kReadWrite, tested, pc);
+  Touch(lock, kRead, pc);
+  lock.announced = OwnerOf(thread);
+  g_scheduler.Ledger(AnnouncementCell(lock), 0, lock.announced);
+  RememberHeld(thread, &lock.announced, pc);
+}
+
+void Withdraw(ReadWriteLockView& lock, uint64_t pc) {
+  g_scheduler.RecordCell(AnnouncementCell(lock), kWrite, 0, pc);
+  g_scheduler.Ledger(AnnouncementCell(lock), lock.announced, 0);
+  lock.announced = 0;
+  ForgetHeld(g_scheduler.current(), &lock.announced);
+}
+
 int LockForWriting(ReadWriteLockView& lock, uint64_t pc) {
   if (RefusesWriter(lock, pc)) return EDEADLK;
-  const bool first = BlockOperation(
-      kPpLock, &lock,
-      MakeOperation(OperationKind::kWriteLock, WriterCell(lock), pc, OperationDetail::kWriteLock),
-      &IsFree);
+  const bool announces = lock.prefers_writers();
+  if (announces) Announce(lock, pc);
+  const bool first =
+      BlockOperation(kPpLock, &lock, WriteLockOperation(WriterCell(lock), pc), &IsFree);
   const int result = TakeForWriting(lock, !first, 0, pc);
+  if (announces) Withdraw(lock, pc);
   AfterOperation(0);
   return result;
 }
@@ -135,7 +204,10 @@ int TryLockForReading(ReadWriteLockView& lock, const timespec* deadline, uint64_
   g_scheduler.SpinPoint(pc, registers);
   BeforeOperation(kPpLock, pc, OperationDetail::kTryReadLock);
   int result;
-  if (lock.writer == 0) {
+  if (lock.prefers_writers()) {
+    g_scheduler.RecordCell(AnnouncementCell(lock), kRead, kTested | kTry, pc);
+  }
+  if (lock.writer == 0 && lock.announced == 0) {
     result = TakeForReading(lock, true, kTry, pc);
   } else {
     if (!g_scheduler.Mutated(EventModelMutation::kTryFail)) {
@@ -182,7 +254,7 @@ int Unlock(ReadWriteLockView& lock, uint64_t pc) {
     lock.writer = 0;
     RaiseClock(&lock.clock_ns, thread.clock_ns);
   } else if (holds != 0 && lock.mark != kDestroyedMark) {
-    if (record) RecordReaders(lock, kRelease, pc);
+    if (record) RecordReaders(ReadersCell(lock), kRelease, pc);
     g_scheduler.Ledger(ReadersCell(lock), holds, holds - 1);
     --holds;
     --lock.readers;

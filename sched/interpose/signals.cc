@@ -54,10 +54,12 @@ std::string Describe(const Fault& fault) {
 [[noreturn]] void FailCurrentThread() {
   const Fault fault = g_fault;
   if (IsStackGuard(fault.address) && fault.signal_number == SIGSEGV) {
-    g_scheduler.FailThread(
-        BugKind::kStackOverflow,
-        "the stack of T" + std::to_string(g_scheduler.current().id) + " (8 MiB) is used up",
-        fault.pc);
+    const Thread& thread = g_scheduler.current();
+    g_scheduler.FailThread(BugKind::kStackOverflow,
+                           "the stack of T" + std::to_string(thread.id) + " (" +
+                               std::to_string((thread.stack_high - thread.stack_low) >> 20) +
+                               " MiB) is used up",
+                           fault.pc);
   }
   g_scheduler.FailThread(BugKind::kSignal, Describe(fault), fault.pc);
 }
@@ -136,7 +138,8 @@ namespace mc::sched {
 
 int RealSigaction(int number, const struct sigaction* action, struct sigaction* old) {
   using Function = int (*)(int, const struct sigaction*, struct sigaction*);
-  static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "sigaction"));
+  static Function real = nullptr;  // no guard: the program would be seen to take it
+  if (real == nullptr) real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "sigaction"));
   return real(number, action, old);
 }
 
@@ -161,6 +164,7 @@ MC_EXPORT int sigaction(int number, const struct sigaction* action, struct sigac
 MC_EXPORT sighandler_t signal(int number, sighandler_t handler) {
   if (mc::sched::g_program_running && mc::sched::IsOurs(number)) return SIG_DFL;
   using Function = sighandler_t (*)(int, sighandler_t);
-  static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "signal"));
+  static Function real = nullptr;
+  if (real == nullptr) real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "signal"));
   return real(number, handler);
 }

@@ -29,6 +29,24 @@ bool TargetIsFinished(const Thread& thread) {
   return IsFinished(g_scheduler.ThreadById(static_cast<ThreadId>(thread.wait_argument)));
 }
 
+// A thread gets the stack it asks for, if that is more than every thread has. (The memory of
+// pthread_attr_setstack itself is not used.) False if there is no memory for it.
+bool GiveStack(Thread& child, const pthread_attr_t& attributes) {
+  size_t size = 0, usual = 0;
+  pthread_attr_t defaults;
+  if (pthread_attr_getstacksize(&attributes, &size) != 0) return true;
+  if (pthread_getattr_default_np(&defaults) == 0) {
+    pthread_attr_getstacksize(&defaults, &usual);
+    pthread_attr_destroy(&defaults);
+  }
+  if (size == usual) return true;
+  if (size > kMaxFiberStackSize) {
+    Unsupported("a thread's stack of " + std::to_string(size >> 20) + " MiB (at most " +
+                std::to_string(kMaxFiberStackSize >> 20) + ")");
+  }
+  return g_scheduler.GrowStackOf(child, size);
+}
+
 // Plain memory of the program that the call writes for it.
 template <class T>
 void Store(T* place, T value, uint64_t pc) {
@@ -86,6 +104,7 @@ int CreateThread(pthread_t* handle, const pthread_attr_t* attributes, void* (*en
   if (child.creator == kNoThread) return EAGAIN;  // there are no resources for one more
   int detach_state = PTHREAD_CREATE_JOINABLE;
   if (attributes != nullptr) pthread_attr_getdetachstate(attributes, &detach_state);
+  if (attributes != nullptr && !GiveStack(child, *attributes)) return EAGAIN;
   Store(handle, static_cast<pthread_t>(child.thread_pointer), pc);
   g_scheduler.StartChild(child, entry, argument);
   child.detached = detach_state == PTHREAD_CREATE_DETACHED;

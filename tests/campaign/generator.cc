@@ -12,7 +12,9 @@ namespace {
 class Generator {
  public:
   Generator(Profile profile, uint64_t seed)
-      : profile_(profile), random_(seed * kProfiles + static_cast<uint64_t>(profile)) {}
+      : profile_(profile),
+        prefers_writers_(seed % 2 != 0),
+        random_(seed * kProfiles + static_cast<uint64_t>(profile)) {}
 
   // Threads separated by |, in the notation of themes.h. In front may stand: `each` or `block`, for
   // how main joins them (else it does not), `apart` (main creates them one by one), `nested` (the
@@ -79,6 +81,9 @@ class Generator {
     }
     const uint64_t count = 1 + Below(2);
     for (uint64_t k = 0; k < count; ++k) chosen_.push_back(common[Below(common.size())]);
+    for (const Theme*& theme : chosen_) {
+      if (prefers_writers_ && theme->name == "rwlock") theme = &ThemeNamed("preference");
+    }
     if (Below(2) == 0) chosen_.push_back(&ThemeNamed("atomic"));
     if (Below(20) == 0) chosen_.push_back(&ThemeNamed("destroy"));
     switch (profile_) {
@@ -158,6 +163,7 @@ class Generator {
   }
 
   const Profile profile_;
+  const bool prefers_writers_;  // its reader-writer locks are of that kind
   std::mt19937_64 random_;
   std::vector<const Theme*> chosen_;
   Program program_;

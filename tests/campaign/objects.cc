@@ -31,6 +31,7 @@ constinit Objects objects = {
     .d = PTHREAD_COND_INITIALIZER,
     .s = {},
     .w = PTHREAD_RWLOCK_INITIALIZER,
+    .v = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP,
     .g = {},
     .o = PTHREAD_ONCE_INIT,
     .f = {},
@@ -48,6 +49,10 @@ bool SpinIsTaken() { return FirstWord(const_cast<int*>(&objects.spin)) > 1; }
 bool SemaphoreIsZero() { return FirstWord(&objects.s) == 0; }
 bool CannotReadLock() { return objects.w.__data.__cur_writer != 0; }
 bool CannotWriteLock() { return CannotReadLock() || objects.w.__data.__pad3 != 0; }
+bool CannotReadLockV() {
+  return objects.v.__data.__cur_writer != 0 || objects.v.__data.__writers != 0;
+}
+bool CannotWriteLockV() { return CannotReadLockV() || objects.v.__data.__pad3 != 0; }
 bool BarrierIsNotFull() {
   unsigned words[3];
   __builtin_memcpy(words, &objects.g, sizeof words);

@@ -25,6 +25,7 @@ struct alignas(64) Objects {
   alignas(64) pthread_cond_t d;  // with recursive
   alignas(64) sem_t s;
   alignas(64) pthread_rwlock_t w;
+  alignas(64) pthread_rwlock_t v;  // prefers writers
   alignas(64) pthread_barrier_t g;
   alignas(64) pthread_once_t o;
   alignas(64) std::once_flag f;
@@ -50,6 +51,8 @@ bool SpinIsTaken();
 bool SemaphoreIsZero();
 bool CannotReadLock();
 bool CannotWriteLock();
+bool CannotReadLockV();
+bool CannotWriteLockV();
 bool BarrierIsNotFull();
 bool OnceIsRunning();
 bool FlagIsZero();

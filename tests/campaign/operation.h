@@ -41,6 +41,7 @@ enum Object : unsigned char {
   kErrorChecking,
   kSpin,
   kReaderWriter,
+  kWriterPreferring,
   kDestroyedN,
   kObjects,
 };

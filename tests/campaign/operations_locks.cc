@@ -33,6 +33,13 @@ BODY(TryWriteLock) { return pthread_rwlock_trywrlock(&objects.w); }
 BODY(TimedWriteLock) { return pthread_rwlock_timedwrlock(&objects.w, &kDeadline); }
 BODY(ReadWriteUnlock) { return pthread_rwlock_unlock(&objects.w); }
 
+BODY(ReadLockV) { return pthread_rwlock_rdlock(&objects.v); }
+BODY(TryReadLockV) { return pthread_rwlock_tryrdlock(&objects.v); }
+BODY(TimedReadLockV) { return pthread_rwlock_timedrdlock(&objects.v, &kDeadline); }
+BODY(WriteLockV) { return pthread_rwlock_wrlock(&objects.v); }
+BODY(TryWriteLockV) { return pthread_rwlock_trywrlock(&objects.v); }
+BODY(ReadWriteUnlockV) { return pthread_rwlock_unlock(&objects.v); }
+
 // A mutex of the thread's own, from its beginning to its end.
 BODY(OwnMutex) {
   pthread_mutex_t mutex;
@@ -72,6 +79,12 @@ constexpr Operation kOperations[] = {
     {"r=trywrlock w", TryWriteLock, kZero, kNothing, kHold, kReaderWriter},
     {"r=timedwrlock w", TimedWriteLock, kZero, kNothing, kHold, kReaderWriter},
     {"rwunlock w", ReadWriteUnlock, kZero, kHeld, kRelease, kReaderWriter},
+    {"rdlock v", ReadLockV, kZero, kNothing, kHold, kWriterPreferring, CannotReadLockV},
+    {"r=tryrdlock v", TryReadLockV, kZero, kNothing, kHold, kWriterPreferring},
+    {"r=timedrdlock v", TimedReadLockV, kZero, kNothing, kHold, kWriterPreferring},
+    {"wrlock v", WriteLockV, kZero, kNothing, kHold, kWriterPreferring, CannotWriteLockV},
+    {"r=trywrlock v", TryWriteLockV, kZero, kNothing, kHold, kWriterPreferring},
+    {"rwunlock v", ReadWriteUnlockV, kZero, kHeld, kRelease, kWriterPreferring},
     {"own mutex", OwnMutex, kZero},
     {"destroy n", DestroyN, kZero, kNothing, kHold, kDestroyedN},
     {"init n", InitialiseN, kZero, kHeld, kRelease, kDestroyedN},

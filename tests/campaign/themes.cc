@@ -140,6 +140,22 @@ constexpr const char* kReaderWriter[] = {
     "rdlock w; rwunlock w",
     "wrlock w, r=a; rwunlock w",
 };
+constexpr const char* kWriterPreferring[] = {
+    "rdlock v",
+    "rwunlock v",
+    "wrlock v",
+    "rdlock v; r=x; rwunlock v",
+    "rdlock v; rdlock v; rwunlock v; rwunlock v",
+    "wrlock v; x=1; rwunlock v",
+    "r=tryrdlock v; ?0 rwunlock v",
+    "r=trywrlock v; ?0 rwunlock v",
+    "rdlock v, r=a",
+    "a=1, rdlock v",
+    "b=1, wrlock v",
+    "r=timedrdlock v; ?0 rwunlock v",
+    "r=tryrdlock v",
+    "wrlock v, r=a; rwunlock v",
+};
 constexpr const char* kBarrier[] = {
     "barrier g", "barrier g; x=1", "a=1; barrier g", "barrier g; r=a", "a=1, barrier g", "r=a",
 };
@@ -208,23 +224,16 @@ constexpr const char* kSpins[] = {
 };
 
 constexpr Theme kThemes[] = {
-    {"plain", kPlain, true},
-    {"atomic", kAtomic, true},
-    {"mutex", kMutex, true},
-    {"destroy", kDestroy, false},
-    {"condition", kCondition, true},
-    {"semaphore", kSemaphore, true},
-    {"rwlock", kReaderWriter, true},
-    {"barrier", kBarrier, true},
-    {"latch", kLatch, true},
-    {"futex", kFutex, true},
-    {"once", kOnce, true},
-    {"threads", kThreads, true},
-    {"choices", kChoices, true},
-    {"failures", kFailures, true},
-    {"deschedule", kDeschedule, true},
-    {"exits", kExits, true},
-    {"heap", kHeap, true},
+    // One line each.
+    {"plain", kPlain, true},         {"atomic", kAtomic, true},
+    {"mutex", kMutex, true},         {"destroy", kDestroy, false},
+    {"condition", kCondition, true}, {"semaphore", kSemaphore, true},
+    {"rwlock", kReaderWriter, true}, {"preference", kWriterPreferring, false},
+    {"barrier", kBarrier, true},     {"latch", kLatch, true},
+    {"futex", kFutex, true},         {"once", kOnce, true},
+    {"threads", kThreads, true},     {"choices", kChoices, true},
+    {"failures", kFailures, true},   {"deschedule", kDeschedule, true},
+    {"exits", kExits, true},         {"heap", kHeap, true},
     {"spins", kSpins, false},
 };
 

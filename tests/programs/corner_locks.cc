@@ -208,6 +208,72 @@ MC_TEST(ReadersShareWritersDoNot) {
   reader.join();
 }
 
+// A read lock keeps no other reader out; a lock that was given back keeps nobody out.
+namespace {
+int counted;
+void CountAsReader(pthread_rwlock_t* lock) {
+  pthread_rwlock_rdlock(lock);
+  ++counted;
+  pthread_rwlock_unlock(lock);
+}
+void CountAfter(pthread_rwlock_t* lock, int (*take)(pthread_rwlock_t*)) {
+  take(lock);
+  pthread_rwlock_unlock(lock);
+  ++counted;
+}
+void CountTwice(void (*count)(pthread_rwlock_t*)) {
+  pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+  std::thread other([&] { count(&lock); });
+  count(&lock);
+  other.join();
+}
+}  // namespace
+MC_TEST(ReadersRace) { CountTwice(CountAsReader); }
+MC_TEST(RaceAfterReading) {
+  CountTwice([](pthread_rwlock_t* lock) { CountAfter(lock, pthread_rwlock_rdlock); });
+}
+MC_TEST(RaceAfterWriting) {
+  CountTwice([](pthread_rwlock_t* lock) { CountAfter(lock, pthread_rwlock_wrlock); });
+}
+
+// A reader locks again while a writer may be waiting in between: who goes first depends on the
+// kind.
+void ReadTwiceWhileAWriterWaits(int kind) {
+  pthread_rwlockattr_t attributes;
+  pthread_rwlockattr_init(&attributes);
+  pthread_rwlockattr_setkind_np(&attributes, kind);
+  static pthread_rwlock_t lock;
+  pthread_rwlock_init(&lock, &attributes);
+  std::thread writer([] {
+    pthread_rwlock_wrlock(&lock);
+    pthread_rwlock_unlock(&lock);
+  });
+  pthread_rwlock_rdlock(&lock);
+  pthread_rwlock_rdlock(&lock);
+  pthread_rwlock_unlock(&lock);
+  pthread_rwlock_unlock(&lock);
+  writer.join();
+  pthread_rwlock_destroy(&lock);
+}
+MC_TEST(ReadersBeforeWriters) { ReadTwiceWhileAWriterWaits(PTHREAD_RWLOCK_DEFAULT_NP); }
+MC_TEST(WritersBeforeReaders) {
+  ReadTwiceWhileAWriterWaits(PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+}
+MC_TEST(TryReadLockBehindAWriter) {
+  static pthread_rwlock_t lock;
+  lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+  std::thread writer([] {
+    pthread_rwlock_wrlock(&lock);
+    pthread_rwlock_unlock(&lock);
+  });
+  pthread_rwlock_rdlock(&lock);
+  const int error = pthread_rwlock_tryrdlock(&lock);
+  if (error == 0) pthread_rwlock_unlock(&lock);
+  pthread_rwlock_unlock(&lock);
+  writer.join();
+  mc_assert(error == 0);
+}
+
 MC_TEST(ReadWriteTryAndTimed) {
   pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
   std::thread other([&] {

@@ -1,7 +1,9 @@
 // What threads have for themselves, and large programs. corners.txt says what mc must find in each.
 #include <errno.h>
+#include <limits.h>
 #include <mc/mc.h>
 #include <pthread.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <cstring>
@@ -170,3 +172,43 @@ MC_TEST(CustomFailure) {
 }
 
 MC_MAIN();
+
+// A thread that uses all but a little of the stack it asked for.
+void UsesStack(size_t asked, size_t used) {
+  static size_t bytes;
+  bytes = used;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  mc_assert(pthread_attr_setstacksize(&attributes, asked) == 0);
+  pthread_t thread;
+  const auto body = [](void*) -> void* {
+    auto* const block = static_cast<volatile char*>(__builtin_alloca(bytes));
+    for (size_t i = 0; i < bytes; i += 4096) block[i] = 1;
+    return nullptr;
+  };
+  mc_assert(pthread_create(&thread, &attributes, body, nullptr) == 0);
+  pthread_attr_destroy(&attributes);
+  pthread_join(thread, nullptr);
+}
+MC_TEST(LargeStack) { UsesStack(size_t{100} << 20, size_t{99} << 20); }
+MC_TEST(SmallStack) { UsesStack(PTHREAD_STACK_MIN, 1 << 10); }
+MC_TEST(LargeStackOverflows) { UsesStack(size_t{32} << 20, size_t{33} << 20); }
+MC_TEST(HugeStack) { UsesStack(size_t{1} << 30, 1 << 10); }
+MC_TEST(StackOfItsOwn) {
+  constexpr size_t kSize = size_t{12} << 20;
+  void* const memory = mmap(nullptr, kSize, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  mc_assert(pthread_attr_setstack(&attributes, memory, kSize) == 0);
+  pthread_t thread;
+  const auto body = [](void*) -> void* {
+    constexpr size_t kUsed = size_t{11} << 20;
+    auto* const block = static_cast<volatile char*>(__builtin_alloca(kUsed));
+    for (size_t i = 0; i < kUsed; i += 4096) block[i] = 1;
+    return nullptr;
+  };
+  mc_assert(pthread_create(&thread, &attributes, body, nullptr) == 0);
+  pthread_join(thread, nullptr);
+  munmap(memory, kSize);
+}
