@@ -20,6 +20,7 @@ struct JobProgress {
   uint64_t executions = 0;  // completed
   uint64_t blocked = 0;     // ended by a sleep set or a bound, or with a failed assumption
   uint64_t transitions = 0;
+  uint64_t transitions_repeated = 0;  // of a known prefix, executed again to get to its end
   double estimate = 0;  // executions in the whole state space; 0 if unknown
   double seconds = 0;
 };

@@ -258,6 +258,13 @@ std::vector<OptionEntry> MakeTable() {
               "thread), recycle (one list for all), fresh (no reuse)"),
       SettingFlag("heap-overruns", "cover overruns from one heap block into its neighbour"),
       SettingFlag("spurious", "condition variable waits may wake up spuriously"),
+      Action("no-checkpoints", "",
+             "run every execution from its beginning, not from a saved state in\n"
+             "the middle (for comparison: nothing but time depends on it)",
+             [](Options& options, const std::string&) {
+               options.settings.checkpoints = false;
+               return absl::OkStatus();
+             }),
       Action("max-steps", "N", "longest execution, in transitions", SetMaxSteps),
       Action("output", "DIR", "where schedules of bugs go (default mc-out)", SetOutput),
       Text("json", "FILE", "write the report as JSON", &Options::json),

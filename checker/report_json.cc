@@ -57,6 +57,7 @@ Json JobJson(const Job& job, const std::string& bound) {
   json["executions"] = job.progress.executions;
   json["executions_blocked"] = job.progress.blocked;
   json["transitions"] = job.progress.transitions;
+  json["transitions_repeated"] = job.progress.transitions_repeated;
   json["seconds"] = job.progress.seconds;
   json["complete"] = job.complete();
   json["bound"] = bound.empty() ? Json(nullptr) : Json(bound);

@@ -94,6 +94,7 @@ void SearchSettings::AddTo(Message* job) const {
   if (max_steps != 0) job->Set("max_steps", max_steps);
   if (!disabled.empty()) job->Set("disabled", absl::StrJoin(disabled, ";"));
   if (samples != 0) job->Set("executions", samples);
+  if (!checkpoints) job->Set("no_checkpoints", uint64_t{1});
   if (!mutate.empty()) job->Set("mutate", mutate);
 }
 

@@ -28,6 +28,7 @@ JobProgress ParseProgress(const Message& message) {
   progress.executions = message.Number("executions");
   progress.blocked = message.Number("blocked");
   progress.transitions = message.Number("transitions");
+  progress.transitions_repeated = message.Number("repeated");
   progress.estimate = std::max(message.Real("estimate"), message.Real("lower_bound"));
   progress.seconds = message.Real("seconds");
   return progress;

@@ -73,6 +73,7 @@ struct ExecutionOptions {
   bool barrier_full_model = false;  // arrivals do not commute (more users than the count)
   bool full_footprints = false;     // under `all`, accesses ordered by synchronisation count too
   bool narrate = false;             // keep mc_log texts
+  bool checkpoints = true;          // may executions go on from the middle of a kept prefix?
   uint64_t max_events = 1 << 18;    // a longer execution is reported as livelock (heuristic)
   uint64_t seed = 0;
   uint32_t disabled_refinements = 0;  // Refinement bits
@@ -137,6 +138,8 @@ class Scheduler final : public StateView, private SchedulerState {
   bool RunExecution(Strategy& strategy, bool same_search_as_before);
   const Trace& trace() const { return trace_; }
   const ExecutionResult& result() const { return result_; }
+  // How many events of its kept prefix the last execution did again.
+  size_t repeated_events() const { return repeated_events_; }
   // Hash of the program's writable globals and of how the execution ended; valid after it.
   uint64_t FinalStateHash() const;
   // Where the schedule is written as it happens, for the supervisor (SharedState.step); may be
@@ -441,6 +444,7 @@ class Scheduler final : public StateView, private SchedulerState {
   uint16_t* mirror_ = nullptr;
   uint32_t mirror_capacity_ = 0;
   bool checkpoint_due_ = false;  // the engine is to make one
+  size_t repeated_events_ = 0;
   CheckpointStack checkpoints_;
   std::atomic<uint32_t>* mirror_count_ = nullptr;
   std::atomic<uint64_t>* heartbeat_ = nullptr;

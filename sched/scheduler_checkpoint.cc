@@ -6,7 +6,7 @@
 namespace mc::sched {
 
 bool Scheduler::MakeCheckpoint(Checkpoint* out) {
-  if (!g_system_calls_seen || g_system_call_made || !result_.bugs.empty() || !result_.log.empty())
+  if (!options_.checkpoints || !g_system_calls_seen || g_system_call_made || !result_.bugs.empty() || !result_.log.empty())
     return false;
   out->memory.Clear();
   out->page_count = snapshot_.page_count();

@@ -141,6 +141,7 @@ bool Scheduler::RunExecution(Strategy& strategy, bool same_search_as_before) {
   } else {
     BeginAnew();
   }
+  repeated_events_ = keep - next_position_;
   RunThreads();
   FillEnds();
   if (!result_.diverged) JudgeEnd();

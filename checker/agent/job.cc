@@ -80,6 +80,7 @@ bool ParseOptions(const Message& m, sched::ExecutionOptions* options, std::strin
   options->heap_overruns = m.Number("overruns") != 0;
   options->spurious_wakeups = m.Number("spurious") != 0;
   options->narrate = m.Number("narrate") != 0;
+  options->checkpoints = m.Number("no_checkpoints") == 0;
   options->seed = m.Number("seed");
   if (m.Number("max_steps") != 0) options->max_events = m.Number("max_steps");
   for (std::string_view name : Split(m.Text("disabled"), ';')) {
@@ -159,6 +160,7 @@ void Job::Activate(sched::Scheduler& scheduler) {
 }
 
 void Job::Restart(sched::Scheduler& scheduler) {
+  repeated = 0;
   std::string error;
   MakeSearch(&error);
   MakeDetector();

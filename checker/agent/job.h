@@ -58,6 +58,7 @@ class Job {
   bool IsNewFinalState(uint64_t hash) { return seen_states_.insert(hash).second; }
 
   double seconds = 0;        // spent so far
+  uint64_t repeated = 0;     // transitions of kept prefixes executed again, in this search
   bool restart_due = false;  // a site was learned in the last execution before a stop
 
  private:

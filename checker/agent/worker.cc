@@ -156,6 +156,7 @@ Worker::SliceEnd Worker::RunSlice(Job& job, uint64_t executions, std::chrono::mi
     shared_->in_program.store(1, std::memory_order_relaxed);
     const bool ran = g_scheduler.RunExecution(job.search(), same_search);
     shared_->in_program.store(0, std::memory_order_relaxed);
+    job.repeated += g_scheduler.repeated_events();
     if (!ran) {
       end = ReportFailureToRun(job) ? SliceEnd::kError : SliceEnd::kComplete;
       break;
@@ -431,7 +432,7 @@ void Worker::AddProgress(Job& job, Message* message) {
   message->Set("executions", search.executions())
       .Set("blocked", search.blocked())
       .Set("transitions", search.transitions())
-      .Set("new_transitions", search.new_transitions())
+      .Set("repeated", job.repeated)
       .Set("estimate", search.Estimate())
       .Set("threads", ThreadNames())
       .Set("lower_bound", search.LowerBound())
