@@ -50,7 +50,7 @@ enum AccessFlags : uint16_t {
   kThreadLocal = 1 << 12,  // bytes that die with this event's thread (its stack): forget them then
   kOrderedBySync = 1 << 13,  // the order of all conflicts of this instruction seen so far follows
                              // from that of synchronisation: a search need not look (site_filter.h)
-  kTentative = 1 << 14,      // a lock or unlock by a thread that may be in a loop (spin.h)
+  kTentative = 1 << 14,      // a lock or unlock by a thread that may be in a loop (lock_attempts.h)
 };
 
 // Memory orders as in C++: the values of __ATOMIC_*.

@@ -89,7 +89,7 @@ int WaitOnCondition(ConditionVariableView& condition, MutexView& mutex, const ti
   TouchObject(&condition, sizeof(pthread_cond_t), kRead, pc);
   if (condition.mark == kDestroyedMark) return UseOfDestroyed(condition, "wait on", pc);
   // Waiting is more than trying: others can find the thread there.
-  if (thread.spin.used_mutexes()) g_scheduler.Progress();
+  if (thread.spin.locks().any_taken()) g_scheduler.Progress();
   GiveUpMutex(thread, mutex, pc);
   thread.wait_mutex = reinterpret_cast<uintptr_t>(&mutex);
 
@@ -165,8 +165,9 @@ int DestroyCondition(ConditionVariableView& condition, uint64_t pc) {
   return 0;
 }
 
-void ConditionInitBegins(uint64_t pc) {
+void ConditionInitBegins(ConditionVariableView& condition, uint64_t pc) {
   BeforeOperation(kPpLock, pc, OperationDetail::kConditionInit);
+  g_scheduler.NoteObjectChange(&condition, sizeof(pthread_cond_t));
 }
 
 void ConditionInitialised(ConditionVariableView& condition, uint64_t pc) {
@@ -184,7 +185,7 @@ MC_HOOK int pthread_cond_init(pthread_cond_t* condition, const pthread_condattr_
   if (!g_scheduler.program_running()) return Real().pthread_cond_init(condition, attributes);
   EngineScope scope;
   const uint64_t pc = MC_CALLER_PC();
-  ConditionInitBegins(pc);
+  ConditionInitBegins(ViewOf<ConditionVariableView>(condition), pc);
   const int result = Real().pthread_cond_init(condition, attributes);
   if (result == 0) ConditionInitialised(ViewOf<ConditionVariableView>(condition), pc);
   return result;
