@@ -139,7 +139,6 @@ struct Event {
 };
 
 enum EventFlags : uint16_t {
-  kEndedByChoice = 1 << 0,     // the block ended right after its last choice marker
   kFailed = 1 << 1,            // the thread failed in this event (assertion, crash) and is stopped
   kAssumptionFailed = 1 << 2,  // mc_assume(false): the thread is stopped, the execution marked
   kExited = 1 << 3,            // wrote kAlive: the process ended here (--exit=immediate)

@@ -9,10 +9,11 @@
 // So what a thread does to locks while it is watched (spin.h) is *tentative* (kTentative) and wakes
 // no thread in such a loop. It is *announced* (kAdd on the kLockChange cells of the locks) once the
 // thread turns out to get further: it changes something, comes to a state it has not been in since
-// it last changed anything, waits for something else or ends. A thread in such a loop waits for a
-// write that is not tentative or for an announcement. Hence an execution holds finitely many
-// attempts. It can end with threads that wait although what they tried has become free since: it
-// is then one with attempts too many, which does not count (ExecutionOutcome::kRepeats).
+// it last changed anything, waits for something else or ends. Locks that it holds then are left
+// out: giving them back will wake the others. A thread in such a loop waits for a write that is not
+// tentative or for an announcement. Hence an execution holds finitely many attempts. It can end
+// with threads that wait although what they tried has become free since: it is then one with
+// attempts too many, which does not count (ExecutionOutcome::kRepeats).
 //
 // The locks are mutexes, spin locks and reader-writer locks. The argument is made for attempts that
 // take locks, fail at one and give all back, as std::lock does. It does not cover a loop whose

@@ -372,7 +372,7 @@ class Scheduler final : public StateView, private SchedulerState {
   // -- scheduler_spin.cc: threads that wait in a loop
   void NoteWriteToOtherStack(uintptr_t address, size_t size);
   void SettleWritesToOtherStacks();
-  void Announce(SpinTracker& spin);
+  void Announce(Thread& thread);
   std::vector<CellRange> SpinCells(const Thread& thread) const;
   void RecordSpinCells(const Thread& thread);
   void RecordSpinReads(const Thread& thread);
@@ -439,19 +439,19 @@ class Scheduler final : public StateView, private SchedulerState {
   Thread engine_;  // pseudo-thread: the loop in RunExecution
 
   bool recording_ = false;
-  bool block_is_fresh_ = false;         // the running block has made no visible operation yet
-  uint64_t hook_calls_ = 0;             // of the running block
-  size_t kept_ = 0;                     // events that are repeated, not recorded
-  uint32_t block_choices_ = 0;          // choices made in the running block
-  bool program_begun_ = false;          // Initialise was called
-  std::vector<uintptr_t> held_;         // in Arrive
+  bool block_is_fresh_ = false;  // the running block has made no visible operation yet
+  uint64_t hook_calls_ = 0;      // of the running block
+  size_t kept_ = 0;              // events that are repeated, not recorded
+  uint32_t block_choices_ = 0;   // choices made in the running block
+  bool program_begun_ = false;   // Initialise was called
+  std::vector<uintptr_t> held_;  // in Arrive
   struct StackWrite {
     Thread* owner;
     uintptr_t address;
     size_t size;
   };
   std::vector<StackWrite> stack_writes_;  // of the running block, to stacks of other threads
-  std::vector<uint64_t> signal_stack_;  // of a fatal signal, captured in its handler
+  std::vector<uint64_t> signal_stack_;    // of a fatal signal, captured in its handler
 
   int (*body_)(void*) = nullptr;
   void* body_argument_ = nullptr;

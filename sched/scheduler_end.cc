@@ -72,15 +72,6 @@ void Scheduler::DropBugsAfterFailedAssumption() {
 
 // ------------------------------------------------------------------------------------ deadlock
 
-namespace {
-
-bool Holds(const Thread& thread, uintptr_t object) {
-  return std::any_of(thread.held.begin(), thread.held.end(),
-                     [object](const Thread::HeldMutex& held) { return held.object == object; });
-}
-
-}  // namespace
-
 const Thread* Scheduler::HolderOf(uintptr_t object) const {
   for (uint32_t id = 0; id < thread_limit_; ++id) {
     const Thread& t = *threads_[id];

@@ -417,7 +417,7 @@ void Scheduler::BeginEvent(Thread& thread) {
 void Scheduler::FinishEvent() {
   finished_events_ = position_ + 1;
   if (!stack_writes_.empty()) SettleWritesToOtherStacks();
-  if (current_->spin.announces()) Announce(current_->spin);
+  if (current_->spin.announces()) Announce(*current_);
   if (!recording_) {
     const Event& event = trace_.events[position_];
     if (event.hook_calls == hook_calls_ && event.choice_count == block_choices_ &&

@@ -115,11 +115,12 @@ bool Scheduler::SpinSatisfied(const Thread& thread) const {
 // ---------------------------------------------------------------------- loops that take locks
 
 // The thread got further: now its attempts to lock count (lock_attempts.h).
-void Scheduler::Announce(SpinTracker& spin) {
-  for (const uintptr_t lock : spin.locks().unannounced()) {
+void Scheduler::Announce(Thread& thread) {
+  for (const uintptr_t lock : thread.spin.locks().unannounced()) {
+    if (Holds(thread, lock)) continue;
     RecordCell(MakeCell(CellKind::kLockChange, lock), kAdd, 0, 0);
   }
-  spin.Announced();
+  thread.spin.Announced();
 }
 
 // Nobody holds any more what the operation was refused for.
@@ -127,8 +128,7 @@ bool Scheduler::CouldBeTaken(const LockOperation& refused) const {
   for (uint32_t id = 0; id < thread_limit_; ++id) {
     const Thread& t = *threads_[id];
     if (!t.exists) continue;
-    const auto holds = [&](const Thread::HeldMutex& held) { return held.object == refused.lock; };
-    if (std::ranges::none_of(t.held, holds)) continue;
+    if (!Holds(t, refused.lock)) continue;
     const bool reads = std::ranges::any_of(t.read_holds, [&](const Thread::ReadHold& hold) {
       return hold.lock == refused.lock && hold.count != 0;
     });

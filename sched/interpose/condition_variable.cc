@@ -52,8 +52,9 @@ int TakeMutexAgain(Thread& thread, MutexView& mutex, uint64_t pc) {
 }
 
 int WaitWithoutMutex(Thread& thread, ConditionVariableView& condition, MutexView& mutex,
-                     uint64_t pc, const EntryRegisters& registers) {
+                     OperationDetail detail, uint64_t pc, const EntryRegisters& registers) {
   g_scheduler.SpinPoint(pc, registers);  // most callers wait in a loop
+  BeforeOperation(kPpCond, pc, detail);
   g_scheduler.RecordCell(CellOf(CellKind::kMutex, &mutex), kRead, kValueRelevant, pc);
   return Misuse(NameOfOwner(OwnerOf(thread)) + " waits on " +
                     NameOfObject("condition variable", &condition) + " with " +
@@ -76,13 +77,13 @@ int WaitOnCondition(ConditionVariableView& condition, MutexView& mutex, const ti
   Thread& thread = g_scheduler.current();
   if (deadline != nullptr && !IsValidTime(*deadline)) return EINVAL;
   const uint64_t end = deadline == nullptr ? 0 : ClockAt(*deadline);
-  WaitPoint point(deadline != nullptr || g_scheduler.options().spurious_wakeups, pc, registers);
   const OperationDetail detail =
       deadline == nullptr ? OperationDetail::kConditionWait : OperationDetail::kConditionTimedWait;
-  BeforeOperation(kPpCond, pc, detail);
-  if (mutex.owner != OwnerOf(thread)) {
-    return WaitWithoutMutex(thread, condition, mutex, pc, registers);
+  if (mutex.owner != OwnerOf(thread)) {  // only the thread itself can make that so
+    return WaitWithoutMutex(thread, condition, mutex, detail, pc, registers);
   }
+  WaitPoint point(deadline != nullptr || g_scheduler.options().spurious_wakeups, pc, registers);
+  BeforeOperation(kPpCond, pc, detail);
   if (!g_scheduler.Mutated(EventModelMutation::kWaitCv)) {
     g_scheduler.RecordCell(ConditionCell(condition), kWrite, 0, pc);
   }

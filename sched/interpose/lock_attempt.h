@@ -30,7 +30,8 @@ void NoteAttempt(const volatile void* lock, size_t size, LockStep step, uint64_t
   SpinTracker& spin = g_scheduler.current().spin;
   if (!spin.watched()) return;
   spin.OnLock({reinterpret_cast<uintptr_t>(lock), size, step});
-  if (!spin.locks().any_taken()) return;
+  // An iteration takes what it gives back, or fails to: from then on it waits for the lock.
+  if (step == LockStep::kReleased || !spin.locks().any_taken()) return;
   (g_scheduler.NoteRead(cells), ...);
   g_scheduler.RecordCell(CellOf(CellKind::kLockChange, lock), kRead, 0, pc);
 }

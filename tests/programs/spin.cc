@@ -4,7 +4,6 @@
 #include <mc/mc.h>
 #include <pthread.h>
 #include <sched.h>
-
 #include <semaphore.h>
 
 #include <atomic>

@@ -211,6 +211,34 @@ MC_TEST(TryReadLock) {
   other.join();
 }
 
+// Five tries, between which the thread changes nothing: the poller can be found at each.
+MC_TEST(TriesAreObserved) {
+  std::thread other([] {
+    while (true) {
+      pthread_mutex_lock(&q);
+      const bool ready = done;
+      pthread_mutex_unlock(&q);
+      if (ready) return;
+      sched_yield();
+    }
+  });
+  sched_yield();
+  pthread_mutex_lock(&p);
+  pthread_mutex_unlock(&p);
+  const auto found_free = [] {
+    if (pthread_mutex_trylock(&q) != 0) return false;
+    pthread_mutex_unlock(&q);
+    return true;
+  };
+  bool free[5];
+  for (bool& each : free) each = found_free();
+  for (const bool each : free) See(each);
+  pthread_mutex_lock(&q);
+  done = true;
+  pthread_mutex_unlock(&q);
+  other.join();
+}
+
 MC_TEST(ReadLockForEver) {
   std::thread other(PollUnderReadLock, std::ref(done), true);
   other.join();
