@@ -132,7 +132,7 @@ std::string CellText(uint64_t cell) {
       return absl::StrCat("free list of size class ", object);
     case CellKind::kHandlerPhase:
       return "exit handlers";
-    case CellKind::kMutexChange:
+    case CellKind::kLockChange:
       return absl::StrCat("attempts to lock mutex ", at);
     case CellKind::kThreadHandle:
       return absl::StrCat("handle of T", object);

@@ -95,7 +95,7 @@ class Reversal {
     model_.Begin(i);
     q_prime_.thread = e.thread;
     q_prime_.index = e.index;
-    q_prime_.exact = (e.flags & sched::kEndedByChoice) != 0 && choice + 1 == choices.size();
+    q_prime_.exact = false;  // what follows the choice is not known
     q_prime_.same_as = kNoEvent;
     q_prime_.choices.clear();
     for (uint32_t k = 0; k < choice; ++k) q_prime_.choices.push_back(choices[k].value);

@@ -29,7 +29,7 @@ enum class CellKind : uint8_t {
   kFutexQueue,         // object = address of the word
   kHeapClass,          // object = size class; only under --heap=recycle
   kHandlerPhase,       // object = 0: the exit handlers run (written once, after everything else)
-  kMutexChange,        // object = address: announced attempts to lock the mutex (spin.h)
+  kLockChange,         // object = address: announced attempts to take the lock (lock_attempts.h)
   kThreadHandle,       // object = ThreadId: whether it is joined or detached
   kSharedState,        // object = number of a library cell that is truly shared (rand, file offset)
 };

@@ -52,6 +52,7 @@ struct Checkpoint {
     ThreadState state;
     ThreadLists lists;
     SpinTracker::Counters spin;
+    std::vector<StackView::MarkedByte> stack;
   };
   std::vector<SavedThread> threads;  // by id; only the first scheduler.thread_limit_ count
   MemoryCopy memory;                 // stacks, thread-local storage, pages of globals

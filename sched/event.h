@@ -50,7 +50,7 @@ enum AccessFlags : uint16_t {
   kThreadLocal = 1 << 12,  // bytes that die with this event's thread (its stack): forget them then
   kOrderedBySync = 1 << 13,  // the order of all conflicts of this instruction seen so far follows
                              // from that of synchronisation: a search need not look (site_filter.h)
-  kTentative = 1 << 14,      // a lock or unlock by a thread that may be in a loop (spin.h)
+  kTentative = 1 << 14,      // a lock or unlock by a thread that may be in a loop (lock_attempts.h)
 };
 
 // Memory orders as in C++: the values of __ATOMIC_*.
@@ -139,7 +139,6 @@ struct Event {
 };
 
 enum EventFlags : uint16_t {
-  kEndedByChoice = 1 << 0,     // the block ended right after its last choice marker
   kFailed = 1 << 1,            // the thread failed in this event (assertion, crash) and is stopped
   kAssumptionFailed = 1 << 2,  // mc_assume(false): the thread is stopped, the execution marked
   kExited = 1 << 3,            // wrote kAlive: the process ended here (--exit=immediate)

@@ -90,87 +90,22 @@ void Scheduler::RecordBlockingTest(const Operation& operation) {
   }
 }
 
+// Can a thread that only takes locks and gives them back (lock_attempts.h) wait for this?
+static bool CanBePartOfLoop(OperationKind kind) {
+  return kind == OperationKind::kNone || kind == OperationKind::kSpin ||
+         kind == OperationKind::kLock || kind == OperationKind::kReadLock ||
+         kind == OperationKind::kWriteLock;
+}
+
 void Scheduler::EndBlock(const Operation& next, EnabledTest can_run) {
   Thread& t = *current_;
   t.pending = next;
   t.can_run = can_run;
   t.preemption_due = false;
   if (t.yielded) MarkEvent(kVoluntary);
-  if (next.kind != OperationKind::kNone && next.kind != OperationKind::kSpin &&
-      next.kind != OperationKind::kLock) {
-    t.spin.AnnounceSoon();
-  }
+  if (!CanBePartOfLoop(next.kind)) t.spin.AnnounceSoon();
   FinishEvent();
   Schedule();
-}
-
-void Scheduler::SpinPoint(uint64_t pc, const EntryRegisters& registers, bool of_mutex) {
-  Thread& t = *current_;
-  if (Arrive(pc, registers, of_mutex) != SpinTracker::Arrival::kLoop) return;
-  const bool used_mutexes = t.spin.used_mutexes();
-  // The block ends even if the loop would be left now: where it ends must not depend on who wrote
-  // meanwhile.
-  const EntryRegisters here = registers;  // which other threads' hooks overwrite meanwhile
-  Operation spin;
-  spin.kind = OperationKind::kSpin;
-  spin.pc = pc;
-  result_.needs_full_footprints = true;
-  EndBlock(spin, &SpinEnabled);
-  if (used_mutexes) {
-    t.spin.BeginIteration();  // and no state is forgotten: else it would count as new again
-  } else {
-    t.spin.Progress();
-    Arrive(pc, here, of_mutex);
-  }
-}
-
-SpinTracker::Arrival Scheduler::Arrive(uint64_t pc, const EntryRegisters& registers,
-                                       bool of_mutex) {
-  Thread& t = *current_;
-  const bool record = of_mutex || t.spin.used_mutexes();
-  if (record) RecordStack(registers.stack_pointer, t.stack_high - registers.stack_pointer, kRead);
-  held_.clear();
-  for (const Thread::HeldMutex& held : t.held) held_.push_back(held.object);
-  return t.spin.Arrive(pc, registers, t.stack_high, held_, record);
-}
-
-// Not an access of the program's own: detectors leave blocking tests alone.
-void Scheduler::RecordStack(uintptr_t address, size_t size, uint8_t mode) {
-  MicroAccess access;
-  access.begin = address;
-  access.size = static_cast<uint32_t>(size);
-  access.flags = kBlockingTest | (mode == kRead ? kValueRelevant : 0);
-  access.mode = mode;
-  Record(access);
-}
-
-bool Scheduler::SpinEnabled(const Thread& thread) { return g_scheduler.SpinSatisfied(thread); }
-
-// Has another thread written a cell that the spinning thread read, after that read?
-bool Scheduler::SpinSatisfied(const Thread& thread) const {
-  const SpinTracker& spin = thread.spin;
-  if (spin.written) return true;
-  const std::vector<CellRange> cells = SpinCells(thread);
-  size_t from = spin.scanned_events;
-  if (from == 0) {
-    from = finished_events_;
-    for (const SpinTracker::Read& read : spin.reads()) from = std::min<size_t>(from, read.event);
-  }
-  for (size_t i = from; i < finished_events_; ++i) {
-    const Event& event = trace_.events[i];
-    if (event.thread == thread.id) continue;
-    for (const MicroAccess& access : trace_.AccessesOf(event)) {
-      if ((access.mode & (kWrite | kAdd)) == 0) continue;
-      for (const SpinTracker::Read& read : spin.reads()) {
-        if (i > read.event && WakesSpinner(access, read.cells, cells)) {
-          spin.written = true;
-          return true;
-        }
-      }
-    }
-  }
-  spin.scanned_events = finished_events_;
-  return false;
 }
 
 // ---------------------------------------------------------------------------------- recording

@@ -225,6 +225,7 @@ class Scheduler final : public StateView, private SchedulerState {
     if (heap_.IsBadAccess(address, size)) {
       ReportPoisonedAccess(address, size, mode, flags, pc);
     }
+    if (mode != kRead) BeforeWriteToOtherStack(address, size);
   }
   // Memory that a system call has written: reports it if it is heap memory that is not alive.
   void CheckAlive(uintptr_t address, size_t size, uint8_t mode, uint64_t pc) {
@@ -241,8 +242,8 @@ class Scheduler final : public StateView, private SchedulerState {
     Thread& t = *current_;
     if (mode == kRead) {
       t.spin.OnRead(address, size, static_cast<uint32_t>(position_));
-    } else if (address < t.stack_low || address >= t.stack_high) {
-      t.spin.Progress();  // its own stack the spin rule compares
+    } else {
+      NoteOwnWrite(address, size);
     }
     if (!recording_) return;
     MicroAccess a;
@@ -280,17 +281,36 @@ class Scheduler final : public StateView, private SchedulerState {
   // The thread changed something that its own future can see: a spin iteration ends here.
   void Progress() { current_->spin.Progress(); }
   // A spin point: a read-like operation at `pc` is about to be made (see spin.h).
-  // `of_mutex`: it is a lock or a try-lock.
-  void SpinPoint(uint64_t pc, const EntryRegisters& registers, bool of_mutex = false);
+  void SpinPoint(uint64_t pc, const EntryRegisters& registers);
+  // The same before a lock, which like a plain read is watched only if there are many.
+  void SpinPointAtLock(uint64_t pc, const EntryRegisters& registers) {
+    SpinTracker& spin = current_->spin;
+    if (spin.watched() || spin.IsManyReads()) SpinPoint(pc, registers);
+  }
   // The part of it that only compares.
-  SpinTracker::Arrival Arrive(uint64_t pc, const EntryRegisters& registers, bool of_mutex = false);
-  // The state of a synchronisation object changes: if it lies in another thread's stack, that
-  // thread's comparisons see it.
+  SpinTracker::Arrival Arrive(uint64_t pc, const EntryRegisters& registers);
+  // The running thread writes memory. On its own stack that is no change of anything by itself: the
+  // spin rule compares it.
+  void NoteOwnWrite(uintptr_t address, size_t size) {
+    Thread& t = *current_;
+    if (address < t.stack_low || address >= t.stack_high) {
+      t.spin.Progress();
+    } else {
+      t.spin.stack().OnOwnWrite(address, size);
+    }
+  }
+  // An operation on a synchronisation object is about to change its state.
   void NoteObjectChange(const volatile void* object, size_t size) {
     const auto address = reinterpret_cast<uintptr_t>(object);
+    BeforeWriteToOtherStack(address, size);
+    current_->spin.stack().OnOwnWrite(address, size);
+  }
+  // The running thread is about to write memory. If that is the stack of another thread, the spin
+  // rule has to know (stack_view.h).
+  void BeforeWriteToOtherStack(uintptr_t address, size_t size) {
     if (!IsFiberStack(address)) return;
     if (address >= current_->stack_low && address < current_->stack_high) return;
-    RecordStack(address, size, kWrite);
+    NoteWriteToOtherStack(address, size);
   }
 
   // -- for hooks: threads
@@ -364,6 +384,18 @@ class Scheduler final : public StateView, private SchedulerState {
                             uint64_t pc);
   void RecordBlockingTest(const Operation& operation);
 
+  // -- scheduler_spin.cc: threads that wait in a loop
+  void NoteWriteToOtherStack(uintptr_t address, size_t size);
+  void SettleWritesToOtherStacks();
+  void Announce(Thread& thread);
+  std::vector<CellRange> SpinCells(const Thread& thread) const;
+  void RecordSpinCells(const Thread& thread);
+  void RecordSpinReads(const Thread& thread);
+  bool SpinSatisfied(const Thread& thread) const;
+  static bool SpinEnabled(const Thread& thread);
+  bool CouldBeTaken(const LockOperation& refused) const;
+  bool AnyLoopCouldGoOn() const;
+
   // -- scheduler_run.cc: the life of one execution
   Thread& MakeThread(ThreadId creator, uint32_t ordinal);
   void ResetThreads();
@@ -385,13 +417,6 @@ class Scheduler final : public StateView, private SchedulerState {
   void Diverge(size_t step, std::string found);
   static void FiberMain(Transfer from);
   static void* MainThread(void* self);
-  void RecordStack(uintptr_t address, size_t size, uint8_t mode);
-  void Announce(SpinTracker& spin);
-  std::vector<CellRange> SpinCells(const Thread& thread) const;
-  void RecordSpinCells(const Thread& thread);
-  void RecordSpinReads(const Thread& thread);
-  bool SpinSatisfied(const Thread& thread) const;
-  static bool SpinEnabled(const Thread& thread);
 
   // -- scheduler_checkpoint.cc
   bool MakeCheckpoint(Checkpoint* out);
@@ -403,7 +428,6 @@ class Scheduler final : public StateView, private SchedulerState {
   void JudgeEnd();
   void DropBugsAfterFailedAssumption();
   bool ExcusedByStoppedThread() const;
-  bool AnyLoopCouldGoOn() const;
   void AddThreadsWaitedFor(const Thread& thread, std::vector<const Thread*>* out) const;
   void ReportLockCycles();
   void ReportLockCycle(const std::vector<const Thread*>& cycle);
@@ -430,13 +454,19 @@ class Scheduler final : public StateView, private SchedulerState {
   Thread engine_;  // pseudo-thread: the loop in RunExecution
 
   bool recording_ = false;
-  bool block_is_fresh_ = false;         // the running block has made no visible operation yet
-  uint64_t hook_calls_ = 0;             // of the running block
-  size_t kept_ = 0;                     // events that are repeated, not recorded
-  uint32_t block_choices_ = 0;          // choices made in the running block
-  bool program_begun_ = false;          // Initialise was called
-  std::vector<uintptr_t> held_;         // in Arrive
-  std::vector<uint64_t> signal_stack_;  // of a fatal signal, captured in its handler
+  bool block_is_fresh_ = false;  // the running block has made no visible operation yet
+  uint64_t hook_calls_ = 0;      // of the running block
+  size_t kept_ = 0;              // events that are repeated, not recorded
+  uint32_t block_choices_ = 0;   // choices made in the running block
+  bool program_begun_ = false;   // Initialise was called
+  std::vector<uintptr_t> held_;  // in Arrive
+  struct StackWrite {
+    Thread* owner;
+    uintptr_t address;
+    size_t size;
+  };
+  std::vector<StackWrite> stack_writes_;  // of the running block, to stacks of other threads
+  std::vector<uint64_t> signal_stack_;    // of a fatal signal, captured in its handler
 
   int (*body_)(void*) = nullptr;
   void* body_argument_ = nullptr;

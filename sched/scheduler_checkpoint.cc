@@ -6,7 +6,8 @@
 namespace mc::sched {
 
 bool Scheduler::MakeCheckpoint(Checkpoint* out) {
-  if (!options_.checkpoints || !g_system_calls_seen || g_system_call_made || !result_.bugs.empty() || !result_.log.empty())
+  if (!options_.checkpoints || !g_system_calls_seen || g_system_call_made ||
+      !result_.bugs.empty() || !result_.log.empty())
     return false;
   out->memory.Clear();
   out->page_count = snapshot_.page_count();
@@ -34,6 +35,7 @@ bool Scheduler::SaveThread(const Thread& thread, Checkpoint::SavedThread* out,
   if (!thread.exists) return true;
   if (!thread.spin.IsIdle()) return false;
   out->spin = thread.spin.counters();
+  thread.spin.stack().Save(&out->stack);
   if (!thread.started || thread.status != ThreadStatus::kRunnable) return true;
   const auto stack = reinterpret_cast<uintptr_t>(thread.context);
   memory->Add(thread.context, thread.stack_high - stack);
@@ -50,7 +52,8 @@ void Scheduler::ReturnTo(const Checkpoint& from) {
       const Checkpoint::SavedThread& saved = from.threads[id];
       static_cast<ThreadState&>(t) = saved.state;
       if (!t.AllEmpty() || !saved.lists.AllEmpty()) static_cast<ThreadLists&>(t) = saved.lists;
-      t.spin.RestoreIdle(from.threads[id].spin);
+      t.spin.RestoreIdle(saved.spin);
+      t.spin.stack().Restore(saved.stack);
     } else if (t.exists) {
       ResetThread(t);
     }

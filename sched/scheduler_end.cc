@@ -72,15 +72,6 @@ void Scheduler::DropBugsAfterFailedAssumption() {
 
 // ------------------------------------------------------------------------------------ deadlock
 
-namespace {
-
-bool Holds(const Thread& thread, uintptr_t object) {
-  return std::any_of(thread.held.begin(), thread.held.end(),
-                     [object](const Thread::HeldMutex& held) { return held.object == object; });
-}
-
-}  // namespace
-
 const Thread* Scheduler::HolderOf(uintptr_t object) const {
   for (uint32_t id = 0; id < thread_limit_; ++id) {
     const Thread& t = *threads_[id];
@@ -138,7 +129,7 @@ std::string Scheduler::DescribeWait(const Thread& t) const {
   if (op.kind == OperationKind::kSpin) {
     text += " loops at " + CodeAddress(op.pc) + " until another thread writes";
     for (const CellRange& range : SpinCells(t)) {
-      if (KindOf(range.begin) == CellKind::kMutexChange) continue;
+      if (KindOf(range.begin) == CellKind::kLockChange) continue;
       text += " " + Hex(ObjectOf(range.begin));
     }
     return text;
@@ -272,25 +263,6 @@ bool Scheduler::ExcusedByStoppedThread() const {
   for (uint32_t id = 0; id < thread_limit_; ++id) {
     const Thread& t = *threads_[id];
     if (t.exists && t.status == ThreadStatus::kStopped) return true;
-  }
-  return false;
-}
-
-// Is there a thread that waits in a loop although a mutex it failed to lock has become free?
-bool Scheduler::AnyLoopCouldGoOn() const {
-  if (process_exited_) return false;
-  for (uint32_t id = 0; id < thread_limit_; ++id) {
-    const Thread& t = *threads_[id];
-    if (!t.exists || t.status != ThreadStatus::kRunnable ||
-        t.pending.kind != OperationKind::kSpin || !t.spin.used_mutexes()) {
-      continue;
-    }
-    for (const SpinTracker::MutexOperation& operation : t.spin.mutex_operations()) {
-      if (operation.step == SpinTracker::MutexStep::kRefused &&
-          HolderOf(operation.mutex) == nullptr) {
-        return true;
-      }
-    }
   }
   return false;
 }

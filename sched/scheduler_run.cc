@@ -77,6 +77,7 @@ Thread& Scheduler::MakeThread(ThreadId creator, uint32_t ordinal) {
   thread->thread_pointer = slot.thread_pointer;
   thread->stack_low = slot.stack_low;
   thread->stack_high = slot.stack_high;
+  thread->spin.Reset(slot.stack_high);
   slots_.push_back(slot);
   threads_.push_back(thread);
   if (creator != kNoThread) threads_[creator]->children.push_back(id);
@@ -107,7 +108,7 @@ void Scheduler::PrepareNames(const std::vector<std::string>& names) {
 void Scheduler::ResetThread(Thread& thread) {
   static_cast<ThreadState&>(thread) = new_thread_;
   if (!thread.AllEmpty()) static_cast<ThreadLists&>(thread) = no_lists_;  // they keep their memory
-  thread.spin.Reset();
+  thread.spin.Reset(thread.stack_high);
 }
 
 void Scheduler::ResetThreads() {
@@ -130,6 +131,7 @@ bool Scheduler::RunExecution(Strategy& strategy, bool same_search_as_before) {
   for (Observer* o : observers_) o->OnExecutionBegin(trace_, keep);
   kept_ = keep;
   recording_ = false;
+  stack_writes_.clear();
   result_.diverged = false;
   result_.harness_error.clear();
   result_.bugs.clear();
@@ -423,49 +425,10 @@ void Scheduler::BeginEvent(Thread& thread) {
   thread.yielded = false;
 }
 
-// What a loop read, each range once, with the first event of the iteration that read it.
-std::vector<CellRange> Scheduler::SpinCells(const Thread& thread) const {
-  std::vector<CellRange> cells;
-  for (const SpinTracker::Read& read : thread.spin.reads()) {
-    const bool known = std::ranges::any_of(cells, [&](const CellRange& range) {
-      return range.begin == read.cells.begin && range.size == read.cells.size;
-    });
-    if (known) continue;
-    cells.push_back({read.cells.begin, read.cells.size, trace_.events[read.event].index});
-  }
-  return cells;
-}
-
-void Scheduler::RecordSpinCells(const Thread& thread) {
-  for (const CellRange& range : SpinCells(thread)) trace_.spin_cells.push_back(range);
-}
-
-// The thread got further: now its attempts to lock count (spin.h).
-void Scheduler::Announce(SpinTracker& spin) {
-  for (const uintptr_t mutex : spin.unannounced()) {
-    RecordCell(MakeCell(CellKind::kMutexChange, mutex), kAdd, 0, 0);
-  }
-  spin.Announced();
-}
-
-// A woken spinner reads all cells it waited for again: that is what makes its block depend on the
-// write that woke it, whichever of them the program looks at first.
-void Scheduler::RecordSpinReads(const Thread& thread) {
-  for (const SpinTracker::Read& read : thread.spin.reads()) {
-    MicroAccess access;
-    access.begin = read.cells.begin;
-    access.pc = thread.pending.pc;
-    access.size = static_cast<uint32_t>(read.cells.size);
-    // Not an access of the program's own: detectors leave blocking tests alone.
-    access.flags = kValueRelevant | kAtomic | kBlockingTest;
-    access.mode = kRead;
-    Append(access);
-  }
-}
-
 void Scheduler::FinishEvent() {
   finished_events_ = position_ + 1;
-  if (current_->spin.announces()) Announce(current_->spin);
+  if (!stack_writes_.empty()) SettleWritesToOtherStacks();
+  if (current_->spin.announces()) Announce(*current_);
   if (!recording_) {
     const Event& event = trace_.events[position_];
     if (event.hook_calls == hook_calls_ && event.choice_count == block_choices_ &&

@@ -63,41 +63,41 @@ class TimeComparison {
 
 }  // namespace
 
-// A mutex in the thread's own stack shows what others do to it: leaves it out of both stacks.
-void SpinTracker::LeaveOutMutexes(uintptr_t stack_low, size_t stack_size,
-                                  const unsigned char** old_stack, const void** live) {
+// A lock in the thread's own stack shows what is done to it: leaves it out of both stacks.
+void SpinTracker::LeaveOutLocks(uintptr_t stack_low, size_t stack_size,
+                                const unsigned char** old_stack, const unsigned char** live) {
   bool copied = false;
-  for (const MutexOperation& operation : mutex_operations_) {
-    const size_t offset = operation.mutex - stack_low;
-    if (operation.mutex < stack_low || offset + kMutexSize > stack_size) continue;
+  for (const LockOperation& operation : locks_.operations()) {
+    const size_t offset = operation.lock - stack_low;
+    if (operation.lock < stack_low || offset + operation.size > stack_size) continue;
     if (!copied) {
       old_copy_.assign(*old_stack, *old_stack + stack_size);
-      const auto* live_bytes = static_cast<const unsigned char*>(*live);
-      live_copy_.assign(live_bytes, live_bytes + stack_size);
+      live_copy_.assign(*live, *live + stack_size);
       *old_stack = old_copy_.data();
       *live = live_copy_.data();
       copied = true;
     }
-    memset(old_copy_.data() + offset, 0, kMutexSize);
-    memset(live_copy_.data() + offset, 0, kMutexSize);
+    memset(old_copy_.data() + offset, 0, operation.size);
+    memset(live_copy_.data() + offset, 0, operation.size);
   }
 }
 
-bool SpinTracker::SameState(const Visit& visit, const EntryRegisters& registers, const void* live,
-                            size_t stack_size, std::span<const uintptr_t> held) {
+bool SpinTracker::SameState(const Visit& visit, const EntryRegisters& registers,
+                            const unsigned char* live, size_t stack_size,
+                            std::span<const uintptr_t> held) {
   const unsigned char* old_stack = stack_bytes_.data() + visit.stack_offset;
   if (visit.held_count != held.size() ||
       (!held.empty() && memcmp(old_stack + stack_size, held.data(), held.size_bytes()) != 0)) {
     return false;
   }
-  LeaveOutMutexes(registers.stack_pointer, stack_size, &old_stack, &live);
+  LeaveOutLocks(registers.stack_pointer, stack_size, &old_stack, &live);
   if (memcmp(&visit.registers, &registers, sizeof registers) == 0 &&
       memcmp(old_stack, live, stack_size) == 0) {
     return true;
   }
   if (visit.clock_reads == clock_reads_) return false;
   const auto* old_words = reinterpret_cast<const uint64_t*>(old_stack);
-  const auto* new_words = static_cast<const uint64_t*>(live);
+  const auto* new_words = reinterpret_cast<const uint64_t*>(live);
   const size_t words = stack_size / sizeof(uint64_t);
   TimeComparison comparison;
   comparison.Learn(old_words, new_words, words);
@@ -110,91 +110,72 @@ bool SpinTracker::SameState(const Visit& visit, const EntryRegisters& registers,
 // loop this is.
 bool SpinTracker::PutClockOn(const Visit& visit) {
   if (visit.clock_reads == clock_reads_ || clock_put_on_) return false;
-  Progress();
+  StartOver();
   clock_put_on_ = true;
   *clock_ns_ += kMonthNs;
   return true;
 }
 
-// A loop that takes a mutex and gives it back closes only where it does not hold it: the thread
+// A loop that takes a lock and gives it back closes only where it does not hold it: the thread
 // would keep it while it waits.
 bool SpinTracker::HoldsWhatLoopReleases(const Visit& visit, std::span<const uintptr_t> held) const {
-  for (size_t i = visit.first_mutex_operation; i < mutex_operations_.size(); ++i) {
-    const MutexOperation& operation = mutex_operations_[i];
-    if (operation.step != MutexStep::kRefused &&
-        std::ranges::find(held, operation.mutex) != held.end()) {
-      return true;
-    }
+  for (const LockOperation& operation : locks_.operations().subspan(visit.first_lock_operation)) {
+    if (!operation.refused() && std::ranges::find(held, operation.lock) != held.end()) return true;
   }
   return false;
 }
 
-void SpinTracker::OnMutexOperation(const void* mutex, MutexStep step) {
-  const auto address = reinterpret_cast<uintptr_t>(mutex);
-  if (mutex_operations_.size() >= kMaxReads) Progress();
-  mutex_operations_.push_back({address, step});
-  if (step == MutexStep::kRefused || used_mutexes_) return;
-  used_mutexes_ = true;
-  KeepRecordedVisits();
-  if (std::ranges::find(unannounced_, address) == unannounced_.end()) {
-    unannounced_.push_back(address);
-  }
-}
-
-// From now on, whether a state is new matters to others; so it must not depend on what the trace
-// does not know.
-void SpinTracker::KeepRecordedVisits() {
-  size_t kept = 0;
-  for (size_t i = 0; i < visit_count_; ++i) {
-    if (visits_[i].recorded) visits_[kept++] = visits_[i];
-  }
-  visit_count_ = kept;
-}
-
-void SpinTracker::BeginIteration() {
-  visits_[loop_visit_].first_read = last_begin_ = reads_.size();
-  visits_[loop_visit_].first_mutex_operation = mutex_operations_.size();
+void SpinTracker::IterationBeginsAt(Visit& visit) {
+  visit.iteration = iteration_;
+  visit.first_read = last_begin_ = reads_.size();
+  visit.first_lock_operation = locks_.operations().size();
 }
 
 SpinTracker::Arrival SpinTracker::Arrive(uint64_t pc, const EntryRegisters& registers,
-                                         uintptr_t stack_high, std::span<const uintptr_t> held,
-                                         bool recorded) {
+                                         std::span<const uintptr_t> held) {
   // The live stack begins above the return address: what lies below is dead.
   const uintptr_t stack_low = registers.stack_pointer;
-  if (stack_low >= stack_high || stack_high - stack_low > kMaxStack) return Arrival::kNew;
-  const size_t stack_size = stack_high - stack_low;
-  const void* live = reinterpret_cast<const void*>(stack_low);
-  for (size_t i = visit_count_; i-- > 0;) {
+  if (stack_low >= stack_high_ || stack_high_ - stack_low > StackView::kMaxSize) {
+    return Arrival::kNew;
+  }
+  const size_t stack_size = stack_high_ - stack_low;
+  bool overwritten;
+  const unsigned char* live = stack_.Show(stack_low, &overwritten);
+  if (overwritten) Progress();
+  for (size_t i = visits_.size(); i-- > 0;) {
     Visit& visit = visits_[i];
     if (visit.pc != pc || visit.stack_size != stack_size ||
         !SameState(visit, registers, live, stack_size, held)) {
       continue;
     }
+    if (visit.iteration != iteration_) {
+      IterationBeginsAt(visit);
+      return Arrival::kKnown;
+    }
     if (HoldsWhatLoopReleases(visit, held)) return Arrival::kKnown;
     if (PutClockOn(visit)) return Arrival::kKnown;
     loop_visit_ = i;
     loop_read_ = visit.first_read;
-    loop_mutex_operation_ = visit.first_mutex_operation;
+    loop_lock_operation_ = visit.first_lock_operation;
     scanned_events = 0;
     written = false;
     return Arrival::kLoop;
   }
-  if (visit_count_ == kMaxVisits) {
+  if (visits_.size() >= visit_limit_) {
     // Too many different states since the last change: start over, remembering this one. A loop
-    // with a longer period is not recognised (it is then bounded by the length of executions).
-    Progress();
+    // longer than the last limit is not recognised (executions are bounded in length anyhow).
+    visit_limit_ = std::min(2 * visit_limit_, kLastVisitLimit);
+    StartOver();
   }
-  if (!unannounced_.empty()) announce_ = true;
-  Visit& visit = visits_[visit_count_++];
+  locks_.AnnounceSoon();
+  Visit& visit = visits_.emplace_back();
   visit.pc = pc;
   visit.registers = registers;
   visit.stack_offset = stack_bytes_.size();
   visit.stack_size = stack_size;
   visit.held_count = held.size();
-  visit.first_read = last_begin_ = reads_.size();
-  visit.first_mutex_operation = mutex_operations_.size();
+  IterationBeginsAt(visit);
   visit.clock_reads = clock_reads_;
-  visit.recorded = recorded;
   stack_bytes_.resize(stack_bytes_.size() + stack_size + held.size_bytes());
   memcpy(stack_bytes_.data() + visit.stack_offset, live, stack_size);
   if (!held.empty()) {

@@ -6,6 +6,7 @@
 #ifndef MC_SCHED_THREAD_H_
 #define MC_SCHED_THREAD_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
@@ -97,6 +98,11 @@ struct Thread : ThreadState, ThreadLists {
   // -- for one execution
   SpinTracker spin;
 };
+
+inline bool Holds(const Thread& thread, uintptr_t lock) {
+  return std::ranges::any_of(thread.held,
+                             [&](const Thread::HeldMutex& held) { return held.object == lock; });
+}
 
 }  // namespace mc::sched
 

@@ -11,7 +11,7 @@ bool WakesSpinner(const MicroAccess& access, const CellRange& range,
     return false;
   }
   if ((access.flags & kTentative) == 0) return true;
-  const Cell change = MakeCell(CellKind::kMutexChange, ObjectOf(access.begin));
+  const Cell change = MakeCell(CellKind::kLockChange, ObjectOf(access.begin));
   return std::ranges::none_of(cells, [&](const CellRange& r) { return r.begin == change; });
 }
 

@@ -35,8 +35,8 @@ enum class ExecutionOutcome : uint8_t {
   kAssumptionFailed,  // completed, but some mc_assume failed: does not count
   kBlocked,           // the strategy gave up: every enabled thread sleeps, or a bound
   kExited,            // kAlive was written
-  kRepeats,           // completed, but threads tried locks more often than anyone noticed (spin.h);
-                      // the same happens in an execution without that: does not count
+  kRepeats,           // completed, but threads tried locks more often than anyone noticed
+                      // (lock_attempts.h): the same happens in one without that, does not count
 };
 
 constexpr bool CountsAsExecution(ExecutionOutcome outcome) {
@@ -51,7 +51,8 @@ struct CellRange {
 };
 
 // Does the access wake a thread whose loop read `range`, one of its `cells`? What other threads do
-// to mutexes in such loops does not wake a thread that hears of it when it is announced (spin.h).
+// to locks in such loops does not wake a thread that hears of it when it is announced
+// (lock_attempts.h).
 bool WakesSpinner(const MicroAccess& access, const CellRange& range,
                   std::span<const CellRange> cells);
 

@@ -23,7 +23,7 @@ inline void Plain(const volatile void* address, size_t size, uint8_t mode, uint6
 inline void PlainRead(const volatile void* address, size_t size, uint64_t pc, bool watch) {
   if (!g_program_running) return;
   EngineScope scope;
-  if (watch || g_scheduler.current().spin.CountRead() > kReadsBeforeWatching) {
+  if (watch || g_scheduler.current().spin.IsManyReads()) {
     g_scheduler.SpinPoint(pc, g_entry_registers);
   }
   g_scheduler.Access(reinterpret_cast<uintptr_t>(address), size, kRead, 0, pc);

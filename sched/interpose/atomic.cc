@@ -105,11 +105,15 @@ T ReadModifyWrite(volatile T* address, T operand, int order, uint64_t pc) {
 // the state of a loop; elsewhere it is an access to memory like any other.
 template <typename T>
 void StoreFound(T* expected, T found, uint64_t pc) {
-  *expected = found;
   const auto address = reinterpret_cast<uintptr_t>(expected);
   const Thread& self = g_scheduler.current();
-  if (address >= self.stack_low && address < self.stack_high) return;
-  g_scheduler.RecordMemory(address, sizeof(T), kWrite, 0, pc, MemoryOrder::kRelaxed);
+  if (address >= self.stack_low && address < self.stack_high) {
+    g_scheduler.NoteOwnWrite(address, sizeof(T));
+  } else {
+    g_scheduler.BeforeWriteToOtherStack(address, sizeof(T));
+    g_scheduler.RecordMemory(address, sizeof(T), kWrite, 0, pc, MemoryOrder::kRelaxed);
+  }
+  *expected = found;
 }
 
 template <typename T>

@@ -95,7 +95,7 @@ MC_HOOK int mtx_init(mtx_t* mutex, int type) {
   if (!g_scheduler.program_running()) return Real().mtx_init(mutex, type);
   EngineScope scope;
   const uint64_t pc = MC_CALLER_PC();
-  MutexInitBegins(pc);
+  MutexInitBegins(ViewOf<MutexView>(mutex), pc);
   const int result = Real().mtx_init(mutex, type);
   if (result == thrd_success) MutexInitialised(ViewOf<MutexView>(mutex), pc);
   return result;
@@ -141,7 +141,7 @@ MC_HOOK int cnd_init(cnd_t* condition) {
   if (!g_scheduler.program_running()) return Real().cnd_init(condition);
   EngineScope scope;
   const uint64_t pc = MC_CALLER_PC();
-  ConditionInitBegins(pc);
+  ConditionInitBegins(ViewOf<ConditionVariableView>(condition), pc);
   const int result = Real().cnd_init(condition);
   ConditionInitialised(ViewOf<ConditionVariableView>(condition), pc);
   return result;

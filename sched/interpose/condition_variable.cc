@@ -52,8 +52,9 @@ int TakeMutexAgain(Thread& thread, MutexView& mutex, uint64_t pc) {
 }
 
 int WaitWithoutMutex(Thread& thread, ConditionVariableView& condition, MutexView& mutex,
-                     uint64_t pc, const EntryRegisters& registers) {
+                     OperationDetail detail, uint64_t pc, const EntryRegisters& registers) {
   g_scheduler.SpinPoint(pc, registers);  // most callers wait in a loop
+  BeforeOperation(kPpCond, pc, detail);
   g_scheduler.RecordCell(CellOf(CellKind::kMutex, &mutex), kRead, kValueRelevant, pc);
   return Misuse(NameOfOwner(OwnerOf(thread)) + " waits on " +
                     NameOfObject("condition variable", &condition) + " with " +
@@ -76,20 +77,20 @@ int WaitOnCondition(ConditionVariableView& condition, MutexView& mutex, const ti
   Thread& thread = g_scheduler.current();
   if (deadline != nullptr && !IsValidTime(*deadline)) return EINVAL;
   const uint64_t end = deadline == nullptr ? 0 : ClockAt(*deadline);
-  WaitPoint point(deadline != nullptr || g_scheduler.options().spurious_wakeups, pc, registers);
   const OperationDetail detail =
       deadline == nullptr ? OperationDetail::kConditionWait : OperationDetail::kConditionTimedWait;
-  BeforeOperation(kPpCond, pc, detail);
-  if (mutex.owner != OwnerOf(thread)) {
-    return WaitWithoutMutex(thread, condition, mutex, pc, registers);
+  if (mutex.owner != OwnerOf(thread)) {  // only the thread itself can make that so
+    return WaitWithoutMutex(thread, condition, mutex, detail, pc, registers);
   }
+  WaitPoint point(deadline != nullptr || g_scheduler.options().spurious_wakeups, pc, registers);
+  BeforeOperation(kPpCond, pc, detail);
   if (!g_scheduler.Mutated(EventModelMutation::kWaitCv)) {
     g_scheduler.RecordCell(ConditionCell(condition), kWrite, 0, pc);
   }
   TouchObject(&condition, sizeof(pthread_cond_t), kRead, pc);
   if (condition.mark == kDestroyedMark) return UseOfDestroyed(condition, "wait on", pc);
   // Waiting is more than trying: others can find the thread there.
-  if (thread.spin.used_mutexes()) g_scheduler.Progress();
+  if (thread.spin.locks().any_taken()) g_scheduler.Progress();
   GiveUpMutex(thread, mutex, pc);
   thread.wait_mutex = reinterpret_cast<uintptr_t>(&mutex);
 
@@ -165,8 +166,9 @@ int DestroyCondition(ConditionVariableView& condition, uint64_t pc) {
   return 0;
 }
 
-void ConditionInitBegins(uint64_t pc) {
+void ConditionInitBegins(ConditionVariableView& condition, uint64_t pc) {
   BeforeOperation(kPpLock, pc, OperationDetail::kConditionInit);
+  g_scheduler.NoteObjectChange(&condition, sizeof(pthread_cond_t));
 }
 
 void ConditionInitialised(ConditionVariableView& condition, uint64_t pc) {
@@ -184,7 +186,7 @@ MC_HOOK int pthread_cond_init(pthread_cond_t* condition, const pthread_condattr_
   if (!g_scheduler.program_running()) return Real().pthread_cond_init(condition, attributes);
   EngineScope scope;
   const uint64_t pc = MC_CALLER_PC();
-  ConditionInitBegins(pc);
+  ConditionInitBegins(ViewOf<ConditionVariableView>(condition), pc);
   const int result = Real().pthread_cond_init(condition, attributes);
   if (result == 0) ConditionInitialised(ViewOf<ConditionVariableView>(condition), pc);
   return result;

@@ -18,7 +18,7 @@ int WaitOnCondition(ConditionVariableView& condition, MutexView& mutex, const ti
 int WakeConditionWaiters(ConditionVariableView& condition, bool all, uint64_t pc);
 int DestroyCondition(ConditionVariableView& condition, uint64_t pc);
 // A condition variable was initialised by the C library's function: records that.
-void ConditionInitBegins(uint64_t pc);
+void ConditionInitBegins(ConditionVariableView& condition, uint64_t pc);
 void ConditionInitialised(ConditionVariableView& condition, uint64_t pc);
 
 }  // namespace mc::sched

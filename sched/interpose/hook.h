@@ -75,7 +75,8 @@ inline void RaiseClock(uint64_t* clock_ns, uint64_t other) {
   if (*clock_ns < other) *clock_ns = other;
 }
 
-// The operation reads or writes the object's bytes: reports freed memory, records the access.
+// The operation reads or writes the object's bytes: reports freed memory, records the access. To be
+// called before the state in the object changes.
 void TouchObject(const volatile void* object, size_t size, uint8_t mode, uint64_t pc);
 
 // "thread 3"; "no thread" for owner 0. `owner` is ThreadId + 1.

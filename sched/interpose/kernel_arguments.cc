@@ -272,6 +272,7 @@ const char* Waits(long number, const long* a) {
 void OpenForKernel(const void* address, size_t size) {
   if (address == nullptr) return;
   g_scheduler.snapshot().PrepareForKernelWrite(reinterpret_cast<uintptr_t>(address), size);
+  g_scheduler.BeforeWriteToOtherStack(reinterpret_cast<uintptr_t>(address), size);
 }
 
 void OpenWhatKernelWrites(long number, const long arguments[6]) {

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "sched/interpose/hook.h"
+#include "sched/interpose/lock_attempt.h"
 #include "sched/interpose/mutex_operations.h"
 #include "sched/interpose/object_views.h"
 #include "sched/interpose/real.h"
@@ -58,17 +59,11 @@ int UnlockByStranger(Thread& thread, MutexView& mutex, uint64_t pc) {
                 pc, 0);
 }
 
-// A thread that may be in a loop locked or unlocked the mutex, or failed to (spin.h).
-void RecordAttempt(const MutexView& mutex, SpinTracker::MutexStep step, uint64_t pc) {
-  SpinTracker& spin = g_scheduler.current().spin;
-  spin.OnMutexOperation(&mutex, step);
-  if (!spin.used_mutexes()) return;
-  g_scheduler.NoteRead(MutexCell(mutex));
-  g_scheduler.RecordCell(CellOf(CellKind::kMutexChange, &mutex), kRead, 0, pc);
-}
+// A robust mutex tells its next owner how the last one left it: more than an attempt leaves.
+uint16_t TentativeFlagFor(const MutexView& mutex) { return mutex.robust() ? 0 : TentativeFlag(); }
 
-bool IsTentative(const Thread& thread, const MutexView& mutex) {
-  return thread.spin.watched() && !mutex.robust();
+void NoteMutexAttempt(const MutexView& mutex, LockStep step, uint64_t pc) {
+  NoteAttempt(&mutex, sizeof(pthread_mutex_t), step, pc, MutexCell(mutex));
 }
 
 }  // namespace
@@ -77,15 +72,13 @@ int TakeMutex(Thread& thread, MutexView& mutex, bool value_relevant, uint16_t fl
   const Cell cell = MutexCell(mutex);
   // What locking a robust mutex returns depends on how its last owner left it.
   value_relevant |= mutex.robust();
-  const bool reads = value_relevant || (flags & kTentative) != 0;
-  g_scheduler.RecordCell(cell, reads ? kReadWrite : kWrite,
-                         flags | kAcquire | (value_relevant ? kValueRelevant : 0), pc);
+  if (value_relevant) flags |= kValueRelevant;
+  g_scheduler.RecordCell(cell, WriteMode(flags), flags | kAcquire, pc);
   TouchObject(&mutex, sizeof(pthread_mutex_t), kRead, pc);
   if (mutex.destroyed()) {
     return Misuse("lock of the destroyed " + NameOfObject("mutex", &mutex), pc, EINVAL);
   }
   if (mutex.robust() && mutex.robust_state == MutexView::kNotRecoverable) return ENOTRECOVERABLE;
-  g_scheduler.NoteObjectChange(&mutex, sizeof(pthread_mutex_t));
   mutex.owner = OwnerOf(thread);
   mutex.recursion = 1;
   g_scheduler.Ledger(cell, 0, mutex.owner);
@@ -97,11 +90,9 @@ int TakeMutex(Thread& thread, MutexView& mutex, bool value_relevant, uint16_t fl
 void ReleaseMutex(Thread& thread, MutexView& mutex, uint64_t pc, uint16_t flags) {
   const Cell cell = MutexCell(mutex);
   if (!g_scheduler.Mutated(EventModelMutation::kUnlock)) {
-    g_scheduler.RecordCell(cell, (flags & kTentative) != 0 ? kReadWrite : kWrite, flags | kRelease,
-                           pc);
+    g_scheduler.RecordCell(cell, WriteMode(flags), flags | kRelease, pc);
   }
   TouchObject(&mutex, sizeof(pthread_mutex_t), kRead, pc);
-  g_scheduler.NoteObjectChange(&mutex, sizeof(pthread_mutex_t));
   g_scheduler.Ledger(cell, mutex.owner, 0);
   ForgetHeld(thread, &mutex);
   mutex.clock_ns = thread.clock_ns;
@@ -114,13 +105,10 @@ namespace {
 // Locks it by a call of the program's that may lie in a loop.
 int TakeMutexInLoop(Thread& thread, MutexView& mutex, bool value_relevant, uint16_t flags,
                     uint64_t pc) {
-  if (!IsTentative(thread, mutex)) {
-    const int result = TakeMutex(thread, mutex, value_relevant, flags, pc);
-    if (mutex.robust()) g_scheduler.Progress();
-    return result;
-  }
-  const int result = TakeMutex(thread, mutex, value_relevant, flags | kTentative, pc);
-  if (result == 0) RecordAttempt(mutex, SpinTracker::MutexStep::kTaken, pc);
+  const uint16_t tentative = TentativeFlagFor(mutex);
+  const int result = TakeMutex(thread, mutex, value_relevant, flags | tentative, pc);
+  if (mutex.robust()) g_scheduler.Progress();
+  if (tentative != 0 && result == 0) NoteMutexAttempt(mutex, LockStep::kTaken, pc);
   return result;
 }
 
@@ -130,9 +118,7 @@ int LockMutex(MutexView& mutex, uint64_t pc, const EntryRegisters& registers) {
   Thread& thread = g_scheduler.current();
   int result;
   if (RelockByHolder(thread, mutex, pc, &result)) return result;
-  if (thread.spin.watched() || thread.spin.CountRead() > kReadsBeforeWatching) {
-    g_scheduler.SpinPoint(pc, registers, true);
-  }
+  g_scheduler.SpinPointAtLock(pc, registers);
   const bool first = BlockOperation(
       kPpLock, &mutex,
       MakeOperation(OperationKind::kLock, MutexCell(mutex), pc, OperationDetail::kLock),
@@ -152,14 +138,14 @@ int TryLockMutex(MutexView& mutex, const timespec* deadline, uint64_t pc,
   } else if (mutex.recursive() && RelockByHolder(thread, mutex, pc, &result)) {
     return result;
   }
-  g_scheduler.SpinPoint(pc, registers, true);
+  g_scheduler.SpinPoint(pc, registers);
   BeforeOperation(kPpLock, pc,
                   deadline == nullptr ? OperationDetail::kTryLock : OperationDetail::kTimedLock);
   if (mutex.owner == 0) {
     result = TakeMutexInLoop(thread, mutex, true, kTry, pc);
   } else {
     if (!g_scheduler.Mutated(EventModelMutation::kTryFail)) RecordRefusal(mutex, kTry, pc);
-    if (thread.spin.watched()) RecordAttempt(mutex, SpinTracker::MutexStep::kRefused, pc);
+    NoteMutexAttempt(mutex, LockStep::kRefused, pc);
     if (deadline != nullptr) RaiseClock(&thread.clock_ns, ClockAt(*deadline));
     result = deadline == nullptr ? EBUSY : ETIMEDOUT;
   }
@@ -177,15 +163,13 @@ int UnlockMutex(MutexView& mutex, uint64_t pc) {
   BeforeOperation(kPpUnlock, pc, OperationDetail::kUnlock);
   if (mutex.owner != OwnerOf(thread)) return UnlockByStranger(thread, mutex, pc);
   if (mutex.robust() && mutex.robust_state == MutexView::kOwnerDied) {
+    g_scheduler.NoteObjectChange(&mutex, sizeof(pthread_mutex_t));
     mutex.robust_state = MutexView::kNotRecoverable;
   }
-  if (IsTentative(thread, mutex)) {
-    ReleaseMutex(thread, mutex, pc, kTentative);
-    RecordAttempt(mutex, SpinTracker::MutexStep::kReleased, pc);
-  } else {
-    ReleaseMutex(thread, mutex, pc);
-    if (mutex.robust()) g_scheduler.Progress();
-  }
+  const uint16_t tentative = TentativeFlagFor(mutex);
+  ReleaseMutex(thread, mutex, pc, tentative);
+  if (mutex.robust()) g_scheduler.Progress();
+  if (tentative != 0) NoteMutexAttempt(mutex, LockStep::kReleased, pc);
   AfterOperation(kPpUnlock);
   return 0;
 }
@@ -208,7 +192,10 @@ int DestroyMutex(MutexView& mutex, uint64_t pc) {
   return 0;
 }
 
-void MutexInitBegins(uint64_t pc) { BeforeOperation(kPpLock, pc, OperationDetail::kMutexInit); }
+void MutexInitBegins(MutexView& mutex, uint64_t pc) {
+  BeforeOperation(kPpLock, pc, OperationDetail::kMutexInit);
+  g_scheduler.NoteObjectChange(&mutex, sizeof(pthread_mutex_t));
+}
 
 void MutexInitialised(MutexView& mutex, uint64_t pc) {
   const Cell cell = MutexCell(mutex);
@@ -225,6 +212,7 @@ void ReleaseRobustMutexes(Thread& thread) {
     if (!thread.held[i].robust) continue;
     MutexView& mutex = ViewOf<MutexView>(reinterpret_cast<void*>(thread.held[i].object));
     if (mutex.owner != OwnerOf(thread)) continue;
+    g_scheduler.NoteObjectChange(&mutex, sizeof(pthread_mutex_t));
     mutex.robust_state = mutex.robust_state == MutexView::kConsistent ? MutexView::kOwnerDied
                                                                       : MutexView::kNotRecoverable;
     ReleaseMutex(thread, mutex, thread.held[i].pc);  // there is no call: where it was locked
@@ -239,7 +227,7 @@ MC_HOOK int pthread_mutex_init(pthread_mutex_t* mutex, const pthread_mutexattr_t
   if (!g_scheduler.program_running()) return Real().pthread_mutex_init(mutex, attributes);
   EngineScope scope;
   const uint64_t pc = MC_CALLER_PC();
-  MutexInitBegins(pc);
+  MutexInitBegins(ViewOf<MutexView>(mutex), pc);
   const int result = Real().pthread_mutex_init(mutex, attributes);
   if (result == 0) MutexInitialised(ViewOf<MutexView>(mutex), pc);
   return result;

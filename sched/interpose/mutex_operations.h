@@ -21,7 +21,7 @@ int TryLockMutex(MutexView& mutex, const timespec* deadline, uint64_t pc,
 int UnlockMutex(MutexView& mutex, uint64_t pc);
 int DestroyMutex(MutexView& mutex, uint64_t pc);
 // A mutex was initialised by the C library's function: records that. Call MutexInitBegins before.
-void MutexInitBegins(uint64_t pc);
+void MutexInitBegins(MutexView& mutex, uint64_t pc);
 void MutexInitialised(MutexView& mutex, uint64_t pc);
 
 // The parts of a lock and an unlock that condition waits share. `value_relevant`: the thread did

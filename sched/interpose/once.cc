@@ -32,6 +32,7 @@ class OnceRun {
   ~OnceRun() {
     EngineScope scope;
     EndOnce(&view_, pc_);
+    g_scheduler.NoteObjectChange(&view_, sizeof view_);
     view_.state = finished_ ? OnceView::kDone : OnceView::kFresh;
   }
   OnceRun(const OnceRun&) = delete;
@@ -93,6 +94,7 @@ void RunOnce(void* control, void (*routine)(), uint64_t pc) {
   {
     EngineScope scope;
     if (!BeginOnce(kOnce, control, pc)) return;
+    g_scheduler.NoteObjectChange(&view, sizeof view);
     view.state = OwnerOf(g_scheduler.current()) << 2 | OnceView::kRunningBit;
   }
   OnceRun run(view, pc);

@@ -12,6 +12,7 @@
 #include <pthread.h>
 
 #include "sched/interpose/hook.h"
+#include "sched/interpose/lock_attempt.h"
 #include "sched/interpose/object_views.h"
 #include "sched/interpose/real.h"
 #include "sched/interpose/spin_stub.h"
@@ -62,7 +63,17 @@ uint32_t& ReadHoldsOf(Thread& thread, const ReadWriteLockView& lock) {
 // Read locks and unlocks commute among themselves; without that refinement they are also writes.
 void RecordReaders(Cell readers, uint16_t flags, uint64_t pc) {
   g_scheduler.RecordCell(readers, kAdd, flags, pc);
-  if (!g_scheduler.Refined(kRefineReadLocks)) g_scheduler.RecordCell(readers, kWrite, 0, pc);
+  if (!g_scheduler.Refined(kRefineReadLocks)) {
+    g_scheduler.RecordCell(readers, kWrite, flags & kTentative, pc);
+  }
+}
+
+// A loop that takes the lock for reading does not care about other readers.
+void NoteReadAttempt(const ReadWriteLockView& lock, LockStep step, uint64_t pc) {
+  NoteAttempt(&lock, sizeof(pthread_rwlock_t), step, pc, WriterCell(lock));
+}
+void NoteWriteAttempt(const ReadWriteLockView& lock, LockStep step, uint64_t pc) {
+  NoteAttempt(&lock, sizeof(pthread_rwlock_t), step, pc, WriterCell(lock), ReadersCell(lock));
 }
 
 int RefuseDestroyed(const ReadWriteLockView& lock, const char* what, uint64_t pc) {
@@ -72,6 +83,7 @@ int RefuseDestroyed(const ReadWriteLockView& lock, const char* what, uint64_t pc
 
 int TakeForReading(ReadWriteLockView& lock, bool value_relevant, uint16_t flags, uint64_t pc) {
   Thread& thread = g_scheduler.current();
+  flags |= TentativeFlag();
   // Only the readers half is acquired: detectors take a reader for one (racedet/held_locks.h).
   g_scheduler.RecordCell(WriterCell(lock), kRead, flags | (value_relevant ? kValueRelevant : 0),
                          pc);
@@ -84,17 +96,16 @@ int TakeForReading(ReadWriteLockView& lock, bool value_relevant, uint16_t flags,
   ++lock.readers;
   RememberHeld(thread, &lock, pc);
   RaiseClock(&thread.clock_ns, lock.clock_ns);
-  g_scheduler.Progress();
+  NoteReadAttempt(lock, LockStep::kTaken, pc);
   return 0;
 }
 
 int TakeForWriting(ReadWriteLockView& lock, bool value_relevant, uint16_t flags, uint64_t pc) {
   Thread& thread = g_scheduler.current();
-  const uint16_t tested = value_relevant ? kTested : 0;
+  flags |= TentativeFlag() | (value_relevant ? kTested : 0);
   // Likewise, only the writer half.
-  g_scheduler.RecordCell(ReadersCell(lock), kRead, flags | tested, pc);
-  g_scheduler.RecordCell(WriterCell(lock), value_relevant ? kReadWrite : kWrite,
-                         flags | kAcquire | tested, pc);
+  g_scheduler.RecordCell(ReadersCell(lock), kRead, flags, pc);
+  g_scheduler.RecordCell(WriterCell(lock), WriteMode(flags), flags | kAcquire, pc);
   Touch(lock, kRead, pc);
   if (lock.mark == kDestroyedMark) return RefuseDestroyed(lock, "write lock of", pc);
   lock.writer = OwnerOf(thread);
@@ -102,7 +113,7 @@ int TakeForWriting(ReadWriteLockView& lock, bool value_relevant, uint16_t flags,
   RememberHeld(thread, &lock, pc);
   RaiseClock(&thread.clock_ns, lock.clock_ns);
   RaiseClock(&thread.clock_ns, lock.readers_clock_ns);
-  g_scheduler.Progress();
+  NoteWriteAttempt(lock, LockStep::kTaken, pc);
   return 0;
 }
 
@@ -122,8 +133,10 @@ Operation WriteLockOperation(Cell writer_half, uint64_t pc) {
   return MakeOperation(OperationKind::kWriteLock, writer_half, pc, OperationDetail::kWriteLock);
 }
 
-// Waits until no writer is announced, and the lock is free for readers in the same step.
+// Waits until no writer is announced, and the lock is free for readers in the same step. Loops that
+// take such a lock are not recognised as spinning: what is announced counts as a change.
 int LetWritersPassAndLock(ReadWriteLockView& lock, uint64_t pc) {
+  g_scheduler.Progress();
   for (;;) {
     const bool first = BlockOperation(kPpLock, &lock, ReadLockOperation(AnnouncementCell(lock), pc),
                                       &NobodyIsAnnounced);
@@ -141,7 +154,8 @@ int LetWritersPassAndLock(ReadWriteLockView& lock, uint64_t pc) {
   }
 }
 
-int LockForReading(ReadWriteLockView& lock, uint64_t pc) {
+int LockForReading(ReadWriteLockView& lock, uint64_t pc, const EntryRegisters& registers) {
+  g_scheduler.SpinPointAtLock(pc, registers);
   if (RefusesWriter(lock, pc)) return EDEADLK;
   int result;
   if (lock.prefers_writers()) {
@@ -157,6 +171,7 @@ int LockForReading(ReadWriteLockView& lock, uint64_t pc) {
 
 void Announce(ReadWriteLockView& lock, uint64_t pc) {
   Thread& thread = g_scheduler.current();
+  g_scheduler.Progress();
   const bool first = BlockOperation(kPpLock, &lock, WriteLockOperation(AnnouncementCell(lock), pc),
                                     &NobodyIsAnnounced);
   const uint16_t tested = first ? 0 : kTested;
@@ -169,13 +184,15 @@ void Announce(ReadWriteLockView& lock, uint64_t pc) {
 }
 
 void Withdraw(ReadWriteLockView& lock, uint64_t pc) {
+  g_scheduler.Progress();
   g_scheduler.RecordCell(AnnouncementCell(lock), kWrite, 0, pc);
   g_scheduler.Ledger(AnnouncementCell(lock), lock.announced, 0);
   lock.announced = 0;
   ForgetHeld(g_scheduler.current(), &lock.announced);
 }
 
-int LockForWriting(ReadWriteLockView& lock, uint64_t pc) {
+int LockForWriting(ReadWriteLockView& lock, uint64_t pc, const EntryRegisters& registers) {
+  g_scheduler.SpinPointAtLock(pc, registers);
   if (RefusesWriter(lock, pc)) return EDEADLK;
   const bool announces = lock.prefers_writers();
   if (announces) Announce(lock, pc);
@@ -214,6 +231,7 @@ int TryLockForReading(ReadWriteLockView& lock, const timespec* deadline, uint64_
       g_scheduler.RecordCell(WriterCell(lock), kRead, kTested | kTry, pc);
       Touch(lock, kRead, pc);
     }
+    NoteReadAttempt(lock, LockStep::kRefusedReading, pc);
     result = Refused(deadline);
   }
   AfterOperation(0);
@@ -237,6 +255,7 @@ int TryLockForWriting(ReadWriteLockView& lock, const timespec* deadline, uint64_
       g_scheduler.RecordCell(WriterCell(lock), kRead, kTested | kTry, pc);
       Touch(lock, kRead, pc);
     }
+    NoteWriteAttempt(lock, LockStep::kRefused, pc);
     result = Refused(deadline);
   }
   AfterOperation(0);
@@ -247,18 +266,25 @@ int Unlock(ReadWriteLockView& lock, uint64_t pc) {
   Thread& thread = g_scheduler.current();
   BeforeOperation(kPpUnlock, pc, OperationDetail::kReadWriteUnlock);
   const bool record = !g_scheduler.Mutated(EventModelMutation::kUnlock);
+  const uint16_t tentative = TentativeFlag();
   uint32_t& holds = ReadHoldsOf(thread, lock);
   if (lock.writer == OwnerOf(thread)) {
-    if (record) g_scheduler.RecordCell(WriterCell(lock), kWrite, kRelease, pc);
+    if (record) {
+      g_scheduler.RecordCell(WriterCell(lock), WriteMode(tentative), tentative | kRelease, pc);
+    }
+    Touch(lock, kRead, pc);
     g_scheduler.Ledger(WriterCell(lock), lock.writer, 0);
     lock.writer = 0;
     RaiseClock(&lock.clock_ns, thread.clock_ns);
+    NoteWriteAttempt(lock, LockStep::kReleased, pc);
   } else if (holds != 0 && lock.mark != kDestroyedMark) {
-    if (record) RecordReaders(ReadersCell(lock), kRelease, pc);
+    if (record) RecordReaders(ReadersCell(lock), tentative | kRelease, pc);
+    Touch(lock, kRead, pc);
     g_scheduler.Ledger(ReadersCell(lock), holds, holds - 1);
     --holds;
     --lock.readers;
     RaiseClock(&lock.readers_clock_ns, thread.clock_ns);
+    NoteReadAttempt(lock, LockStep::kReleased, pc);
   } else {
     g_scheduler.RecordCell(WriterCell(lock), kRead, kTested, pc);
     Touch(lock, kRead, pc);
@@ -266,9 +292,7 @@ int Unlock(ReadWriteLockView& lock, uint64_t pc) {
                       NameOfObject("reader-writer lock", &lock) + ", which it does not hold",
                   pc, 0);
   }
-  Touch(lock, kRead, pc);
   ForgetHeld(thread, &lock);
-  g_scheduler.Progress();
   AfterOperation(kPpUnlock);
   return 0;
 }
@@ -312,6 +336,7 @@ MC_HOOK int pthread_rwlock_init(pthread_rwlock_t* lock, const pthread_rwlockattr
   EngineScope scope;
   const uint64_t pc = MC_CALLER_PC();
   BeforeOperation(kPpLock, pc, OperationDetail::kReadWriteInit);
+  g_scheduler.NoteObjectChange(lock, sizeof *lock);
   const int result = Real().pthread_rwlock_init(lock, attributes);
   if (result == 0) Initialised(ViewOf<ReadWriteLockView>(lock), pc);
   return result;
@@ -323,16 +348,20 @@ MC_HOOK int pthread_rwlock_destroy(pthread_rwlock_t* lock) {
   return Destroy(ViewOf<ReadWriteLockView>(lock), MC_CALLER_PC());
 }
 
-MC_HOOK int pthread_rwlock_rdlock(pthread_rwlock_t* lock) {
+MC_SPIN_STUB(pthread_rwlock_rdlock, mc_entry_rwlock_rdlock);
+MC_BEHIND_STUB int mc_entry_rwlock_rdlock(pthread_rwlock_t* lock) {
   if (!g_scheduler.program_running()) return Real().pthread_rwlock_rdlock(lock);
   EngineScope scope;
-  return LockForReading(ViewOf<ReadWriteLockView>(lock), MC_CALLER_PC());
+  const EntryRegisters registers = g_entry_registers;
+  return LockForReading(ViewOf<ReadWriteLockView>(lock), MC_CALLER_PC(), registers);
 }
 
-MC_HOOK int pthread_rwlock_wrlock(pthread_rwlock_t* lock) {
+MC_SPIN_STUB(pthread_rwlock_wrlock, mc_entry_rwlock_wrlock);
+MC_BEHIND_STUB int mc_entry_rwlock_wrlock(pthread_rwlock_t* lock) {
   if (!g_scheduler.program_running()) return Real().pthread_rwlock_wrlock(lock);
   EngineScope scope;
-  return LockForWriting(ViewOf<ReadWriteLockView>(lock), MC_CALLER_PC());
+  const EntryRegisters registers = g_entry_registers;
+  return LockForWriting(ViewOf<ReadWriteLockView>(lock), MC_CALLER_PC(), registers);
 }
 
 MC_HOOK int pthread_rwlock_unlock(pthread_rwlock_t* lock) {

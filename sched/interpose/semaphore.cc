@@ -138,7 +138,8 @@ int Initialise(SemaphoreView& semaphore, int shared, unsigned value, uint64_t pc
 
 int Destroy(SemaphoreView& semaphore, uint64_t pc) {
   BeforeOperation(kPpLock, pc, OperationDetail::kSemaphoreDestroy);
-  g_scheduler.RecordCell(SemaphoreCell(semaphore), kReadWrite, kValueRelevant, pc);
+  const uint16_t enables = semaphore.value == 0 ? kRelease | kEnables : 0;
+  g_scheduler.RecordCell(SemaphoreCell(semaphore), kReadWrite, kValueRelevant | enables, pc);
   Touch(semaphore, kWrite, pc);
   if (semaphore.mark == kDestroyedMark) {
     Misuse(NameOfObject("semaphore", &semaphore) + " is destroyed twice", pc, EINVAL);
@@ -156,8 +157,9 @@ int Destroy(SemaphoreView& semaphore, uint64_t pc) {
            pc, 0);
     break;
   }
-  g_scheduler.Ledger(SemaphoreCell(semaphore), semaphore.value, 0);
-  semaphore.value = 0;
+  // Whoever waits on it from now on does not block: that is reported.
+  g_scheduler.Ledger(SemaphoreCell(semaphore), semaphore.value, 1);
+  semaphore.value = 1;
   semaphore.mark = kDestroyedMark;
   g_scheduler.Progress();
   AfterOperation(0);

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include "sched/interpose/hook.h"
+#include "sched/interpose/lock_attempt.h"
 #include "sched/interpose/object_views.h"
 #include "sched/interpose/real.h"
 #include "sched/interpose/spin_stub.h"
@@ -22,10 +23,14 @@ bool LockCanBeTaken(const Thread& thread) {
   return lock.free() || lock.destroyed();
 }
 
+void NoteSpinLockAttempt(const SpinLockView& lock, LockStep step, uint64_t pc) {
+  NoteAttempt(&lock, sizeof lock, step, pc, LockCell(lock));
+}
+
 int Take(SpinLockView& lock, bool value_relevant, uint16_t flags, uint64_t pc) {
   Thread& thread = g_scheduler.current();
-  g_scheduler.RecordCell(LockCell(lock), value_relevant ? kReadWrite : kWrite,
-                         flags | kAcquire | (value_relevant ? kValueRelevant : 0), pc);
+  flags |= TentativeFlag() | (value_relevant ? kValueRelevant : 0);
+  g_scheduler.RecordCell(LockCell(lock), WriteMode(flags), flags | kAcquire, pc);
   TouchObject(&lock, sizeof lock, kRead, pc);
   if (lock.destroyed()) {
     return Misuse("lock of the destroyed " + NameOfObject("spin lock", &lock), pc, EINVAL);
@@ -33,11 +38,12 @@ int Take(SpinLockView& lock, bool value_relevant, uint16_t flags, uint64_t pc) {
   lock.state = SpinLockView::kFirstOwner + thread.id;
   g_scheduler.Ledger(LockCell(lock), 0, OwnerOf(thread));
   RememberHeld(thread, &lock, pc);
-  g_scheduler.Progress();
+  NoteSpinLockAttempt(lock, LockStep::kTaken, pc);
   return 0;
 }
 
-int Lock(SpinLockView& lock, uint64_t pc) {
+int Lock(SpinLockView& lock, uint64_t pc, const EntryRegisters& registers) {
+  g_scheduler.SpinPointAtLock(pc, registers);
   const bool first = BlockOperation(
       kPpLock, &lock,
       MakeOperation(OperationKind::kLock, LockCell(lock), pc, OperationDetail::kSpinLock),
@@ -53,9 +59,12 @@ int TryLock(SpinLockView& lock, uint64_t pc, const EntryRegisters& registers) {
   int result = EBUSY;
   if (lock.free() || lock.destroyed()) {
     result = Take(lock, true, kTry, pc);
-  } else if (!g_scheduler.Mutated(EventModelMutation::kTryFail)) {
-    g_scheduler.RecordCell(LockCell(lock), kRead, kValueRelevant | kTry, pc);
-    TouchObject(&lock, sizeof lock, kRead, pc);
+  } else {
+    if (!g_scheduler.Mutated(EventModelMutation::kTryFail)) {
+      g_scheduler.RecordCell(LockCell(lock), kRead, kValueRelevant | kTry, pc);
+      TouchObject(&lock, sizeof lock, kRead, pc);
+    }
+    NoteSpinLockAttempt(lock, LockStep::kRefused, pc);
   }
   AfterOperation(0);
   return result;
@@ -74,13 +83,14 @@ int Unlock(SpinLockView& lock, uint64_t pc) {
         pc, 0);
   }
   if (!g_scheduler.Mutated(EventModelMutation::kUnlock)) {
-    g_scheduler.RecordCell(LockCell(lock), kWrite, kRelease, pc);
+    const uint16_t tentative = TentativeFlag();
+    g_scheduler.RecordCell(LockCell(lock), WriteMode(tentative), tentative | kRelease, pc);
   }
   TouchObject(&lock, sizeof lock, kRead, pc);
   g_scheduler.Ledger(LockCell(lock), OwnerOf(thread), 0);
   ForgetHeld(thread, &lock);
   lock.state = SpinLockView::kFree;
-  g_scheduler.Progress();
+  NoteSpinLockAttempt(lock, LockStep::kReleased, pc);
   AfterOperation(kPpUnlock);
   return 0;
 }
@@ -132,10 +142,12 @@ MC_HOOK int pthread_spin_destroy(pthread_spinlock_t* lock) {
   return Destroy(ViewOf<SpinLockView>(lock), MC_CALLER_PC());
 }
 
-MC_HOOK int pthread_spin_lock(pthread_spinlock_t* lock) {
+MC_SPIN_STUB(pthread_spin_lock, mc_entry_spin_lock);
+MC_BEHIND_STUB int mc_entry_spin_lock(pthread_spinlock_t* lock) {
   if (!g_scheduler.program_running()) return Real().pthread_spin_lock(lock);
   EngineScope scope;
-  return Lock(ViewOf<SpinLockView>(lock), MC_CALLER_PC());
+  const EntryRegisters registers = g_entry_registers;
+  return Lock(ViewOf<SpinLockView>(lock), MC_CALLER_PC(), registers);
 }
 
 MC_HOOK int pthread_spin_unlock(pthread_spinlock_t* lock) {

@@ -32,14 +32,14 @@ bool IsProcessorClock(clockid_t clock) {
 // compares, that is no change; elsewhere it is.
 template <class T>
 void Store(T* place, const T& value, uint64_t pc) {
-  const Thread& thread = g_scheduler.current();
   MicroAccess write;
   write.begin = reinterpret_cast<uintptr_t>(place);
   write.size = sizeof *place;
   write.mode = kWrite;
   write.pc = pc;
   g_scheduler.Record(write);
-  if (write.begin < thread.stack_low || write.begin >= thread.stack_high) g_scheduler.Progress();
+  g_scheduler.BeforeWriteToOtherStack(write.begin, write.size);
+  g_scheduler.NoteOwnWrite(write.begin, write.size);
   *place = value;
 }
 

@@ -122,6 +122,22 @@ MC_TEST(DestroyedTooEarly) {
   }
 }
 
+MC_TEST(TimedWaitWithoutMutex) {
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+  const timespec deadline = {1 << 30, 0};
+  pthread_cond_timedwait(&condition, &mutex, &deadline);
+}
+
+// In every order the waiter meets a destroyed semaphore, or is there when it is destroyed.
+MC_TEST(SemaphoreDestroyedUnderWaiter) {
+  static sem_t semaphore;
+  sem_init(&semaphore, 0, 0);
+  std::thread other([] { sem_wait(&semaphore); });
+  sem_destroy(&semaphore);
+  other.join();
+}
+
 MC_TEST(RecursiveMutex) {
   Mutex mutex(PTHREAD_MUTEX_RECURSIVE);
   static int value;

@@ -1,11 +1,17 @@
-// Loops that lock, fail to lock a second mutex and unlock again, and polls under a mutex.
+// Loops that lock, fail to lock a second mutex and unlock again, polls under a mutex, loops whose
+// thread has on its stack what others write, and waits with a time-out in a loop.
 // tests/e2e/spin.test knows the final states of each, found by hand.
 #include <mc/mc.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 
+#include <atomic>
+#include <chrono>
 #include <functional>
+#include <future>
 #include <mutex>
+#include <semaphore>
 #include <thread>
 
 namespace {
@@ -16,6 +22,9 @@ int order;     // in which the threads had both locks
 int got[2];    // who had them
 int seen = 1;  // what an observer saw, a bit each
 bool done, also_done;
+std::atomic<int> x, found;
+std::binary_semaphore binary(0);
+std::counting_semaphore<2> counting(0);
 
 void Both(std::mutex& first, std::mutex& second, int who) {
   std::scoped_lock lock(first, second);
@@ -155,4 +164,89 @@ MC_TEST(KeepAndTry) {
   std::thread one(run, std::ref(a), std::ref(b)), two(run, std::ref(b), std::ref(a));
   one.join();
   two.join();
+}
+
+// While main waits for x, another thread writes what lies in main's stack. Whether it has done so
+// is no business of main's.
+MC_TEST(WrittenByOthers) {
+  std::atomic<int> own(0);
+  std::thread one([&own] {
+    found = x.load();
+    own = 1;
+  });
+  std::thread two([] {
+    x = 0;
+    x = 1;
+  });
+  while (x == 0) {
+  }
+  one.join();
+  two.join();
+  mc_assert(own == 1);
+}
+
+MC_TEST(PostedByOthers) {
+  sem_t own;
+  sem_init(&own, 0, 0);
+  std::thread one([&own] {
+    found = x.load();
+    sem_post(&own);
+  });
+  std::thread two([] {
+    x = 0;
+    x = 1;
+  });
+  while (x == 0) {
+  }
+  one.join();
+  two.join();
+}
+
+// What others write to the stack is waited for if the loop reads it.
+MC_TEST(ReadsWhatOthersWrite) {
+  std::atomic<int> own(0);
+  std::thread one([&own] {
+    own = 1;
+    own = 2;
+  });
+  while (own != 2) {
+  }
+  one.join();
+}
+
+// The loop itself writes it too: no iteration is like the one before.
+MC_TEST(WritesWhatOthersWrite) {
+  std::atomic<int> own(0);
+  std::thread one([&own] { own = 8; });
+  int i = 0;
+  while (x == 0 && i < 4) own = ++i;
+  one.join();
+  found = own.load();
+}
+
+MC_TEST(TimedSemaphore) {
+  std::thread one([] { binary.release(); });
+  while (!binary.try_acquire_for(std::chrono::milliseconds(1))) {
+  }
+  one.join();
+}
+
+MC_TEST(TimedSemaphoreTwice) {
+  std::thread one([] { counting.release(2); });
+  for (int i = 0; i < 2; i += counting.try_acquire_for(std::chrono::milliseconds(1)) ? 1 : 0) {
+  }
+  one.join();
+}
+
+MC_TEST(TimedSemaphoreForEver) {
+  while (!binary.try_acquire_for(std::chrono::milliseconds(1))) {
+  }
+}
+
+MC_TEST(PollFuture) {
+  auto result = std::async(std::launch::async, [] { return 1; });
+  while (result.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+    std::this_thread::yield();
+  }
+  mc_assert(result.get() == 1);
 }
