@@ -8,8 +8,8 @@
 // the scheduler.
 //
 // It is not made where something else belongs to the execution as well: once there was a system
-// call (SystemCallWatch), a report, or a thread that is watched for spinning, or if it takes too
-// much memory. Nothing but time depends on which checkpoints exist.
+// call (system_call_watch.h) or a report; nor if it takes too much memory. Nothing but time depends
+// on which checkpoints exist.
 #ifndef MC_SCHED_CHECKPOINT_H_
 #define MC_SCHED_CHECKPOINT_H_
 
@@ -51,7 +51,9 @@ struct Checkpoint {
   struct SavedThread {
     ThreadState state;
     ThreadLists lists;
-    SpinTracker::Counters spin;
+    bool spin_is_idle = true;
+    SpinTracker::Counters spin;  // if so,
+    SpinMemory spin_memory;      // or else
     std::vector<StackView::MarkedByte> stack;
   };
   std::vector<SavedThread> threads;  // by id; only the first scheduler.thread_limit_ count

@@ -33,8 +33,12 @@ bool Scheduler::SaveThread(const Thread& thread, Checkpoint::SavedThread* out,
   out->state = thread;
   if (!thread.AllEmpty() || !out->lists.AllEmpty()) out->lists = thread;
   if (!thread.exists) return true;
-  if (!thread.spin.IsIdle()) return false;
-  out->spin = thread.spin.counters();
+  out->spin_is_idle = thread.spin.IsIdle();
+  if (out->spin_is_idle) {
+    out->spin = thread.spin.counters();
+  } else {
+    out->spin_memory = thread.spin.memory();
+  }
   thread.spin.stack().Save(&out->stack);
   if (!thread.started || thread.status != ThreadStatus::kRunnable) return true;
   const auto stack = reinterpret_cast<uintptr_t>(thread.context);
@@ -52,7 +56,11 @@ void Scheduler::ReturnTo(const Checkpoint& from) {
       const Checkpoint::SavedThread& saved = from.threads[id];
       static_cast<ThreadState&>(t) = saved.state;
       if (!t.AllEmpty() || !saved.lists.AllEmpty()) static_cast<ThreadLists&>(t) = saved.lists;
-      t.spin.RestoreIdle(saved.spin);
+      if (saved.spin_is_idle) {
+        t.spin.RestoreIdle(saved.spin);
+      } else {
+        t.spin.Restore(saved.spin_memory);
+      }
       t.spin.stack().Restore(saved.stack);
     } else if (t.exists) {
       ResetThread(t);

@@ -42,12 +42,53 @@ struct EntryRegisters {
 // has been watched before to no avail).
 inline constexpr uint32_t kReadsBeforeWatching = 64;
 
-class SpinTracker {
- public:
+// All that is remembered of a thread, but for its stack: what a checkpoint saves.
+struct SpinMemory {
+  // The longest loop that is recognised, in visits. Up to there the limit grows by and by: most
+  // threads that visit many places are in no loop.
+  static constexpr size_t kFirstVisitLimit = 24, kLastVisitLimit = 192;
+
   struct Read {
     CellRange cells;
     uint32_t event;  // position in the trace of the event that read them
   };
+
+  struct Visit {
+    uint64_t pc;
+    EntryRegisters registers;
+    size_t stack_offset, stack_size;  // in stack_bytes_, followed by the locks it held
+    size_t held_count;
+    uint32_t iteration;  // in which the thread was last here
+    // The first ones after that.
+    size_t first_read, first_lock_operation;
+    uint64_t clock_reads;
+  };
+
+  std::vector<Visit> visits_;
+  size_t visit_limit_ = kFirstVisitLimit;
+  uint32_t plain_reads_ = 0;
+  uint64_t clock_reads_ = 0;
+  uint64_t* clock_ns_ = nullptr;
+  bool clock_put_on_ = false;  // since the thread last changed anything
+  std::vector<Read> reads_;
+  size_t last_begin_ = 0;  // where in reads_ the thread was last at a visit
+  uint32_t iteration_ = 0;
+  LockAttempts locks_;
+  size_t loop_visit_ = 0, loop_read_ = 0, loop_lock_operation_ = 0;  // where the loop began
+  std::vector<unsigned char> stack_bytes_;
+  // While the thread waits: how many events of the trace were searched for a write to `reads`, and
+  // whether one was found.
+  mutable size_t scanned_events = 0;
+  mutable bool written = false;
+};
+
+class SpinTracker : private SpinMemory {
+ public:
+  using SpinMemory::kFirstVisitLimit;
+  using SpinMemory::kLastVisitLimit;
+  using SpinMemory::scanned_events;
+  using SpinMemory::written;
+  using Read = SpinMemory::Read;
 
   // The state in which a thread comes to a place where a loop could close.
   enum class Arrival : uint8_t {
@@ -55,10 +96,6 @@ class SpinTracker {
     kKnown,  // seen, but no loop closes here and now
     kLoop,   // seen: an iteration has changed nothing
   };
-
-  // The longest loop that is recognised, in visits. Up to there the limit grows by and by: most
-  // threads that visit many places are in no loop.
-  static constexpr size_t kFirstVisitLimit = 24, kLastVisitLimit = 192;
 
   // The thread changed something: what was seen before is no longer a loop.
   void Progress() {
@@ -74,8 +111,7 @@ class SpinTracker {
     locks_.Reset();
   }
 
-  // Is there nothing to remember but counters and what others wrote to the stack? They are all that
-  // a checkpoint saves.
+  // For checkpoints. Of an idle tracker only counters matter.
   bool IsIdle() const {
     return !watched() && reads_.empty() && locks_.operations().empty() &&
            locks_.unannounced().empty();
@@ -97,6 +133,11 @@ class SpinTracker {
     clock_ns_ = counters.clock_ns;
     clock_put_on_ = counters.clock_put_on;
     visit_limit_ = counters.visit_limit;
+  }
+  const SpinMemory& memory() const { return *this; }
+  void Restore(const SpinMemory& memory) {
+    Reset(stack_high_);
+    static_cast<SpinMemory&>(*this) = memory;
   }
 
   // What is written to the thread's stack, by itself or others.
@@ -155,24 +196,10 @@ class SpinTracker {
     IterationBeginsAt(visits_[loop_visit_]);
   }
 
-  // While the thread waits: how many events of the trace were searched for a write to `reads`, and
-  // whether one was found.
-  mutable size_t scanned_events = 0;
-  mutable bool written = false;
-
  private:
   static constexpr size_t kMaxReads = 4096;
 
-  struct Visit {
-    uint64_t pc;
-    EntryRegisters registers;
-    size_t stack_offset, stack_size;  // in stack_bytes_, followed by the locks it held
-    size_t held_count;
-    uint32_t iteration;  // in which the thread was last here
-    // The first ones after that.
-    size_t first_read, first_lock_operation;
-    uint64_t clock_reads;
-  };
+  using Visit = SpinMemory::Visit;
 
   // Forgets where the thread was, as if the loop began here.
   void StartOver() {
@@ -192,20 +219,8 @@ class SpinTracker {
   void IterationBeginsAt(Visit& visit);
   bool HoldsWhatLoopReleases(const Visit& visit, std::span<const uintptr_t> held) const;
 
-  std::vector<Visit> visits_;
-  size_t visit_limit_ = kFirstVisitLimit;
-  uint32_t plain_reads_ = 0;
-  uint64_t clock_reads_ = 0;
-  uint64_t* clock_ns_ = nullptr;
-  bool clock_put_on_ = false;  // since the thread last changed anything
-  std::vector<Read> reads_;
-  size_t last_begin_ = 0;  // where in reads_ the thread was last at a visit
-  uint32_t iteration_ = 0;
-  LockAttempts locks_;
-  size_t loop_visit_ = 0, loop_read_ = 0, loop_lock_operation_ = 0;  // where the loop began
   uintptr_t stack_high_ = 0;
   StackView stack_;
-  std::vector<unsigned char> stack_bytes_;
   std::vector<unsigned char> old_copy_, live_copy_;  // in LeaveOutLocks
 };
 

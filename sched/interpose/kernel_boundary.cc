@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -152,10 +153,37 @@ long ChangeSignalAction(const long arguments[6]) {
   return KernelCall(SYS_rt_sigaction, arguments[0], AddressOf(&action), arguments[2], arguments[3]);
 }
 
-// Standard output and error keep nothing that the program could see again.
+// Does the call only look at what the kernel keeps? Standard output and error keep nothing that the
+// program could see again.
 bool LeavesNoTrace(long number, const long arguments[6]) {
-  return (number == SYS_write || number == SYS_writev) &&
-         (arguments[0] == STDOUT_FILENO || arguments[0] == STDERR_FILENO);
+  switch (number) {
+    case SYS_write:
+    case SYS_writev:
+      return arguments[0] == STDOUT_FILENO || arguments[0] == STDERR_FILENO;
+    case SYS_ioctl:
+      return arguments[1] == TCGETS;  // is it a terminal?
+    case SYS_stat:
+    case SYS_lstat:
+    case SYS_fstat:
+    case SYS_newfstatat:
+    case SYS_access:
+    case SYS_readlink:
+    case SYS_getcwd:
+    case SYS_getpid:
+    case SYS_gettid:
+    case SYS_getppid:
+    case SYS_getuid:
+    case SYS_geteuid:
+    case SYS_uname:
+    case SYS_sysinfo:
+    case SYS_sched_getaffinity:
+    case SYS_sched_yield:
+    case SYS_clock_gettime:
+    case SYS_gettimeofday:
+      return true;
+    default:
+      return false;
+  }
 }
 
 bool MakesProcessOrThread(long number) {

@@ -17,7 +17,7 @@ namespace {
 
 // An execution with `kept` events from the one before; makes the checkpoint that is due, if any.
 // Returns the position it goes on from.
-size_t Run(CheckpointStack& stack, size_t kept, bool can_be_made = true) {
+size_t Execute(CheckpointStack& stack, size_t kept, bool can_be_made = true) {
   const Checkpoint* const from = stack.Begin(kept);
   const size_t position = from == nullptr ? 0 : from->position;
   if (stack.due() != CheckpointStack::kNever) {
@@ -31,29 +31,29 @@ size_t Run(CheckpointStack& stack, size_t kept, bool can_be_made = true) {
 
 TEST(CheckpointStack, FirstExecutionsAreRunFromTheBeginning) {
   CheckpointStack stack;
-  EXPECT_EQ(Run(stack, 0), 0u);
-  EXPECT_EQ(Run(stack, 3), 0u);
+  EXPECT_EQ(Execute(stack, 0), 0u);
+  EXPECT_EQ(Execute(stack, 3), 0u);
   EXPECT_EQ(stack.due(), CheckpointStack::kNever);
 }
 
 TEST(CheckpointStack, LiesWhereAllThatPaidForItMadeUseOfIt) {
   CheckpointStack stack;
-  Run(stack, 0);
-  Run(stack, 2);
-  Run(stack, 10);  // 12 events were executed again: it is made at the shorter prefix
-  EXPECT_EQ(Run(stack, 10), 2u);
-  EXPECT_EQ(Run(stack, 2), 2u);
-  EXPECT_EQ(Run(stack, 1), 0u) << "what lies behind the branch is forgotten";
-  EXPECT_EQ(Run(stack, 10), 0u);
+  Execute(stack, 0);
+  Execute(stack, 2);
+  Execute(stack, 10);  // 12 events were executed again: it is made at the shorter prefix
+  EXPECT_EQ(Execute(stack, 10), 2u);
+  EXPECT_EQ(Execute(stack, 2), 2u);
+  EXPECT_EQ(Execute(stack, 1), 0u) << "what lies behind the branch is forgotten";
+  EXPECT_EQ(Execute(stack, 10), 0u);
 }
 
 TEST(CheckpointStack, DeeperOnesAreKeptBesideShallowerOnes) {
   CheckpointStack stack;
-  Run(stack, 10);
-  for (int i = 0; i < 3; ++i) Run(stack, 100);
-  EXPECT_EQ(Run(stack, 100), 100u);
-  EXPECT_EQ(Run(stack, 99), 10u);
-  EXPECT_EQ(Run(stack, 9), 0u);
+  Execute(stack, 10);
+  for (int i = 0; i < 3; ++i) Execute(stack, 100);
+  EXPECT_EQ(Execute(stack, 100), 100u);
+  EXPECT_EQ(Execute(stack, 99), 10u);
+  EXPECT_EQ(Execute(stack, 9), 0u);
 }
 
 TEST(CheckpointStack, AsksEverMoreRarelyIfNoneCanBeMade) {
@@ -71,10 +71,10 @@ TEST(CheckpointStack, AsksEverMoreRarelyIfNoneCanBeMade) {
 
 TEST(CheckpointStack, ClearForgetsAll) {
   CheckpointStack stack;
-  Run(stack, 10);
-  EXPECT_EQ(Run(stack, 10), 10u);
+  Execute(stack, 10);
+  EXPECT_EQ(Execute(stack, 10), 10u);
   stack.Clear();
-  EXPECT_EQ(Run(stack, 10), 0u);
+  EXPECT_EQ(Execute(stack, 10), 0u);
 }
 
 // All that a program and a report can see of the heap.
@@ -101,8 +101,8 @@ class HeapCheckpointTest : public ::testing::TestWithParam<HeapPolicy> {
       *block = static_cast<char>(random_());
     } else {
       const uint64_t size = 1 + random_() % (random_() % 8 == 0 ? 3000 : 100);
-      auto* const block = static_cast<char*>(
-          heap_.Allocate(thread, size, 16, AllocationKind::kMalloc, 1));
+      auto* const block =
+          static_cast<char*>(heap_.Allocate(thread, size, 16, AllocationKind::kMalloc, 1));
       memset(block, static_cast<int>(random_() & 0xff), size);
       live_.push_back(block);
     }

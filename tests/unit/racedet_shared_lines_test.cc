@@ -1,14 +1,14 @@
 // SharedLines: what one thread alone touches, or fills for a thread that it creates.
-#include "racedet/shared_lines.h"
-
 #include <gtest/gtest.h>
 
+#include "racedet/shared_lines.h"
 #include "tests/unit/trace_builder.h"
 
 namespace mc::racedet {
 namespace {
 
 using Answer = SharedLines::Answer;
+using sched::TraceBuilder;
 constexpr sched::Cell kX = 0x10000, kFar = 0x80000;
 
 // Enters a whole trace, from event `from` on; the answer for its last access to memory.
