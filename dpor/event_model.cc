@@ -246,8 +246,12 @@ bool EventModel::Enabled(const Operation& operation, ThreadId thread, uint32_t p
     case OperationKind::kHandlerPhase:
       return false;
     case OperationKind::kLock:
-    case OperationKind::kReacquire:
       return MutexFree(operation.object);
+    case OperationKind::kReacquire: {
+      // A wait gives back one hold of a recursive mutex: the waiter itself may have more.
+      const ObjectEntry* last = LastLedger(operation.object);
+      return last == nullptr || last->after == 0 || last->after == thread + 1;
+    }
     case OperationKind::kSemaphoreWait:
       return SemaphorePositive(operation.object);
     case OperationKind::kReadLock:

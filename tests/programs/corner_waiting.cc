@@ -1,6 +1,7 @@
 // Corner cases of condition variables and of loops that wait. corners.txt says what mc must find in
 // each.
 #include <mc/mc.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -236,3 +237,20 @@ MC_TEST(ExpectedOnTheHeap) {
 }
 
 MC_MAIN();
+
+// The wait gives back one of two holds, so nobody else can wake it; but it may wake up spuriously,
+// before or after the other thread has taken the lock for good.
+MC_TEST(WaitThatKeepsAHold) {
+  static pthread_mutex_t recursive = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+  static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+  static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+  std::thread writer([] { pthread_rwlock_wrlock(&lock); });
+  std::thread waiter([] {
+    pthread_mutex_lock(&recursive);
+    pthread_mutex_lock(&recursive);
+    pthread_cond_wait(&never, &recursive);
+    pthread_rwlock_tryrdlock(&lock);
+  });
+  writer.join();
+  waiter.join();
+}
