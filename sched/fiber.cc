@@ -13,6 +13,7 @@
 #include <atomic>
 
 #include "sched/engine_heap.h"
+#include "sched/heap_layout.h"
 #include "sched/real_thread.h"
 
 namespace mc::sched {
@@ -20,6 +21,8 @@ namespace mc::sched {
 bool g_has_wrfsbase = false;
 
 namespace {
+
+constexpr uintptr_t kPageMask = 4095;
 
 size_t g_tls_size = 0;  // bytes of static TLS below the thread pointer
 
@@ -93,12 +96,12 @@ void InitialiseFibers() {
 
 bool MakeSlot(uint32_t index, Slot* slot) {
   const uintptr_t area = kFiberStackBase + index * kFiberStackStride;
-  void* stack = mmap(reinterpret_cast<void*>(area + kFiberStackStride - kFiberStackSize),
-                     kFiberStackSize, PROT_READ | PROT_WRITE,
+  slot->stack_high = area + kFiberStackStride - CacheColour(index);
+  slot->stack_low = (slot->stack_high - kFiberStackSize) & ~kPageMask;
+  void* stack = mmap(reinterpret_cast<void*>(slot->stack_low),
+                     area + kFiberStackStride - slot->stack_low, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (stack == MAP_FAILED) return false;
-  slot->stack_high = area + kFiberStackStride;
-  slot->stack_low = slot->stack_high - kFiberStackSize;
   if (index == 0) {
     slot->thread_pointer = ReadThreadPointer();
   } else {
@@ -113,7 +116,7 @@ bool MakeSlot(uint32_t index, Slot* slot) {
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (memory == MAP_FAILED) return false;
     auto* parked = new ParkedThread;
-    if (!CreateRealThread(memory, size, Park, parked)) return false;
+    if (!CreateRealThread(memory, size - CacheColour(index), Park, parked)) return false;
     while (parked->ready.load() == 0) {
       syscall(SYS_futex, &parked->ready, 0 /*FUTEX_WAIT*/, 0, nullptr, nullptr, 0);
     }
@@ -127,15 +130,13 @@ bool MakeSlot(uint32_t index, Slot* slot) {
 size_t SlotTlsSize() { return g_tls_size; }
 
 bool GrowStack(Slot* slot, size_t size) {
-  size = (size + 4095) & ~size_t{4095};
-  const size_t before = slot->stack_high - slot->stack_low;
-  if (size <= before) return true;
+  if (size <= slot->stack_high - slot->stack_low) return true;
   if (size > kMaxFiberStackSize) {
     errno = ENOMEM;
     return false;
   }
-  void* const low = reinterpret_cast<void*>(slot->stack_high - size);
-  if (mmap(low, size - before, PROT_READ | PROT_WRITE,
+  void* const low = reinterpret_cast<void*>((slot->stack_high - size) & ~kPageMask);
+  if (mmap(low, slot->stack_low - reinterpret_cast<uintptr_t>(low), PROT_READ | PROT_WRITE,
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0) != low) {
     return false;
   }

@@ -60,7 +60,7 @@ void ProgramHeap::MapRegion(ThreadId thread) {
     ready_ = true;
   }
   ReserveAt(RegionBegin(thread), kRegionBytes, "the heap of a program thread");
-  ReserveAt(reinterpret_cast<uint64_t>(RegionTable(thread)), kRegionTableBytes,
+  ReserveAt(RegionTableArea(thread), kRegionTableBytes,
             "the records of the heap of a program thread");
   HeapRegion* const region = RegionTable(thread);
   region->thread = thread;
@@ -359,7 +359,7 @@ void ProgramHeap::Release() {
     if (!mapped_[thread]) continue;
     const ThreadId id = static_cast<ThreadId>(thread);
     Unreserve(RegionBegin(id), kRegionBytes);
-    Unreserve(reinterpret_cast<uint64_t>(RegionTable(id)), kRegionTableBytes);
+    Unreserve(RegionTableArea(id), kRegionTableBytes);
   }
   if (ready_) Unreserve(kShadowBase, kShadowBytes);
   *this = ProgramHeap();

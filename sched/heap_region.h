@@ -63,7 +63,7 @@ struct HeapRegion {
   }
   // Records of slots lie below; above it there is room for as many copies (Restore).
   HeapBlock* RecordsMiddle() {
-    const uint64_t end = reinterpret_cast<uint64_t>(this) + kRegionTableBytes;
+    const uint64_t end = reinterpret_cast<uint64_t>(this) + kRegionTableBytes - kMostCacheColour;
     return RecordsBegin() +
            (end - reinterpret_cast<uint64_t>(RecordsBegin())) / 2 / sizeof(HeapBlock);
   }
@@ -78,9 +78,12 @@ struct HeapRegion {
   }
 };
 
+// Where the memory for a region's table lies, and the table in it.
+inline uint64_t RegionTableArea(ThreadId thread) {
+  return kRegionTableBase + static_cast<uint64_t>(thread) * kRegionTableBytes;
+}
 inline HeapRegion* RegionTable(ThreadId thread) {
-  return reinterpret_cast<HeapRegion*>(kRegionTableBase +
-                                       static_cast<uint64_t>(thread) * kRegionTableBytes);
+  return reinterpret_cast<HeapRegion*>(RegionTableArea(thread) + CacheColour(thread));
 }
 
 }  // namespace mc::sched
