@@ -409,7 +409,7 @@ class Scheduler final : public StateView, private SchedulerState {
   Thread* PickFromKeptPrefix();
   bool Enabled(const Thread& thread) const;
   bool AnyEnabled() const;
-  bool MayRunHandlers(const Thread& thread) const;
+  const Thread* NextToRunHandlers() const;
   void Schedule();
   void SwitchTo(Thread& next);
   [[noreturn]] void StopThread(StopReason reason, ThreadStatus status);

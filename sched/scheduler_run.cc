@@ -247,7 +247,7 @@ void Scheduler::ExitProcess(int status, bool run_handlers, uint64_t pc) {
     StopThread(StopReason::kExit, ThreadStatus::kFinished);
   }
   if (run_handlers) {
-    // Of several threads that end the program, one will run the handlers (MayRunHandlers).
+    // Of several threads that end the program, one will run the handlers (NextToRunHandlers).
     Operation phase;
     phase.kind = OperationKind::kHandlerPhase;
     EndBlock(phase, nullptr);
@@ -284,22 +284,22 @@ bool Scheduler::AnyEnabled() const {
 
 // Which of several threads runs the exit handlers must not depend on the order in which they got
 // there: the one with the lowest id.
-bool Scheduler::MayRunHandlers(const Thread& thread) const {
-  if (handlers_started_ || process_exited_) return false;
+const Thread* Scheduler::NextToRunHandlers() const {
+  if (handlers_started_ || process_exited_) return nullptr;
   for (uint32_t id = 0; id < thread_limit_; ++id) {
     const Thread& t = *threads_[id];
     if (t.exists && t.status == ThreadStatus::kRunnable &&
         t.pending.kind == OperationKind::kHandlerPhase) {
-      return &t == &thread;
+      return &t;
     }
   }
-  return false;
+  return nullptr;
 }
 
 bool Scheduler::IsEnabled(ThreadId thread) const {
   const Thread& t = *threads_[thread];
   if (t.exists && t.pending.kind == OperationKind::kHandlerPhase) {
-    return MayRunHandlers(t) && !AnyEnabled();
+    return NextToRunHandlers() == &t && !AnyEnabled();
   }
   return Enabled(t);
 }
@@ -342,11 +342,7 @@ Thread* Scheduler::PickFromKeptPrefix() {
 }
 
 Thread* Scheduler::PickFromStrategy() {
-  if (!AnyEnabled()) {
-    bool handlers_left = false;
-    for (uint32_t id = 0; id < thread_limit_; ++id) handlers_left |= MayRunHandlers(*threads_[id]);
-    if (!handlers_left) return nullptr;
-  }
+  if (!AnyEnabled() && NextToRunHandlers() == nullptr) return nullptr;
   if (next_position_ >= options_.max_events) {
     ReportBug(BugKind::kLivelock,
               "the execution has more than " + std::to_string(options_.max_events) +
