@@ -16,6 +16,7 @@
 #include "sched/interpose/hook.h"
 #include "sched/interpose/kernel_arguments.h"
 #include "sched/scheduler.h"
+#include "sched/system_call_watch.h"
 
 namespace mc::sched {
 namespace {
@@ -33,6 +34,7 @@ auto Call(const char* name, const void* place, size_t size, uint64_t pc, Argumen
   if (!g_program_running) return real(arguments...);
   EngineScope scope;
   OpenForKernel(place, size);
+  g_system_call_made = true;  // not seen at the boundary: engine code makes it
   const auto result = real(arguments...);
   if (result == 0) RecordWritten(place, size, pc);
   return result;

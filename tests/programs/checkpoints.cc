@@ -159,6 +159,22 @@ void Files() {
   fclose(file);
 }
 
+// Descriptors are numbers that the kernel knows too.
+void Pipe() {
+  int ends[2];
+  mc_assert(pipe(ends) == 0);
+  InThreads(3, [&](int i) {
+    const char byte = static_cast<char>('a' + i);
+    mc_assert(write(ends[1], &byte, 1) == 1);
+    Log(i);
+  });
+  char bytes[3];
+  mc_assert(read(ends[0], bytes, 3) == 3);
+  mc_assert(bytes[0] + bytes[1] + bytes[2] == 'a' + 'b' + 'c');
+  close(ends[0]);
+  close(ends[1]);
+}
+
 void Output() {
   InThreads(3, [](int i) {
     g_turn.fetch_add(1);
@@ -169,7 +185,6 @@ void Output() {
   });
 }
 
-// Counts its executions outside of all that is brought back: each thread must have been run.
 void Races() {
   static int plain;
   InThreads(3, [](int) {
@@ -186,6 +201,7 @@ MC_TEST(ExitHandlers) { ExitHandlers(); }
 MC_TEST(Exceptions) { Exceptions(); }
 MC_TEST(LibraryState) { LibraryState(); }
 MC_TEST(Files) { Files(); }
+MC_TEST(Pipe) { Pipe(); }
 MC_TEST(Output) { Output(); }
 MC_TEST(Races) { Races(); }
 
