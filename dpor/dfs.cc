@@ -71,7 +71,7 @@ uint32_t DepthFirstSearch::NextChoice(size_t at, uint32_t, uint32_t arity) {
 }
 
 void DepthFirstSearch::EndExecution(const sched::Trace& trace) {
-  Count(trace, resumed_ ? 0 : branch_depth_);
+  Count(trace);
   if (cursor_ < decisions_.size()) {
     SetError("step " + std::to_string(trace.size()) +
              ": the execution ended, but one that it repeats went on");

@@ -160,7 +160,6 @@ void LawCheck::EndExecution(const Trace& trace) {
   ++(pair_compared_ ? executions_ : sleep_blocked_);
   pair_compared_ = false;
   transitions_ += trace.size();
-  new_transitions_ += trace.size();
 }
 
 LawCheck::Record LawCheck::RecordOf(const Trace& trace, size_t position) {

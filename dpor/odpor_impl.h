@@ -147,7 +147,7 @@ std::string OptimalSearch<kWithMutants>::Describe(const EventRecord& e) const {
 
 template <bool kWithMutants>
 void OptimalSearch<kWithMutants>::EndExecution(const sched::Trace& trace) {
-  Count(trace, resumed_ ? 0 : branch_depth_);
+  Count(trace);
   if (!error_.empty()) return;
   if (resumed_) CheckReplayed(trace);
   resumed_ = false;

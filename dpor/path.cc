@@ -139,6 +139,7 @@ inline void Path::TouchCell(uint32_t cell, uint32_t modes, uint32_t position, bo
   cells_.Touch(cell, modes, position, [this](uint32_t at) { return events_[at].thread; });
 }
 
+// Gathers the events that an access to the cell depends on directly.
 inline void Path::LookAtCell(uint32_t cell, uint32_t modes) {
   auto add_list = [this](uint32_t head) {
     for (; head != 0; head = cells_.node(head).next) {
@@ -151,7 +152,8 @@ inline void Path::LookAtCell(uint32_t cell, uint32_t modes) {
   if ((modes & (sched::kWrite | sched::kRead)) != 0) add_list(s.adds);
 }
 
-// Enters the event's accesses and gathers the events it depends on directly.
+// Enters the event's accesses and gathers the events it depends on directly: cell by cell where
+// they are known from when the event was last seen.
 void Path::TouchKnownCells(std::span<const Range> footprint, uint32_t position,
                            RecentEvents::Variant* known) {
   if (known == nullptr || cells_.has_blocks()) {

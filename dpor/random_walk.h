@@ -24,7 +24,7 @@ class RandomWalk final : public Search {
   uint32_t NextChoice(size_t, uint32_t, uint32_t arity) override {
     return static_cast<uint32_t>(free_run_.NextRandom() % arity);
   }
-  void EndExecution(const sched::Trace& trace) override { Count(trace, 0); }
+  void EndExecution(const sched::Trace& trace) override { Count(trace); }
   double Estimate() const override { return static_cast<double>(limit_); }
 
  private:

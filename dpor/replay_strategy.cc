@@ -47,7 +47,7 @@ uint32_t ReplayStrategy::NextChoice(size_t step, uint32_t index, uint32_t arity)
 }
 
 void ReplayStrategy::EndExecution(const sched::Trace& trace) {
-  Count(trace, 0);
+  Count(trace);
   for (size_t i = 0; i < std::min(trace.size(), steps_.size()); ++i) {
     if (steps_[i].choices.size() <= trace.events[i].choice_count) continue;
     // Earlier than what it led to, if that was noticed first.

@@ -36,9 +36,8 @@ class Search : public sched::Strategy {
   // Of these, the executions given up. Zero for ever in an optimal search.
   uint64_t sleep_blocked() const { return sleep_blocked_; }
   uint64_t assumption_failed() const { return assumption_failed_; }
-  // Events of all executions, repeated prefixes included; and without them.
+  // Events of all executions, repeated prefixes included.
   uint64_t transitions() const { return transitions_; }
-  uint64_t new_transitions() const { return new_transitions_; }
   // All executions begun and ended.
   uint64_t runs() const { return executions_ + sleep_blocked_ + assumption_failed_; }
 
@@ -69,10 +68,9 @@ class Search : public sched::Strategy {
   }
 
  protected:
-  // Counts a finished execution of which `kept` events were repeated.
-  void Count(const sched::Trace& trace, size_t kept) {
+  // Counts a finished execution.
+  void Count(const sched::Trace& trace) {
     transitions_ += trace.size();
-    new_transitions_ += trace.size() - kept;
     switch (trace.outcome) {
       case sched::ExecutionOutcome::kBlocked:
         ++sleep_blocked_;
@@ -90,7 +88,7 @@ class Search : public sched::Strategy {
   }
 
   uint64_t executions_ = 0, sleep_blocked_ = 0, assumption_failed_ = 0;
-  uint64_t transitions_ = 0, new_transitions_ = 0;
+  uint64_t transitions_ = 0;
   size_t branch_depth_ = 0;
   bool complete_ = false;
   bool resumed_ = false;

@@ -217,7 +217,7 @@ uint32_t SourceSearch::NextChoice(size_t position, uint32_t index, uint32_t arit
 
 void SourceSearch::EndExecution(const sched::Trace& trace) {
   const bool first = runs() == 0;
-  Count(trace, resumed_ ? 0 : branch_depth_);
+  Count(trace);
   if (!error_.empty()) return;
   if (resumed_ && !first) {
     std::vector<Range> ranges;

@@ -12,7 +12,8 @@
 //    the record is still there. Record*() and Ledger() then do nothing.
 //  * All state of an execution is in Thread objects, in the program's own memory (the state of a
 //    synchronisation object lives in its bytes), in the heap and in the trace; all of it goes back
-//    to the snapshot before the next execution.
+//    to the snapshot, or to a checkpoint (checkpoint.h), before the next execution. What belongs to
+//    an execution has to be known to both.
 #ifndef MC_SCHED_SCHEDULER_H_
 #define MC_SCHED_SCHEDULER_H_
 
