@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "racedet/data_race.h"
+
 namespace mc::racedet {
 
 using sched::Cell;
@@ -13,25 +15,11 @@ using sched::Trace;
 
 namespace {
 
-bool IsPlain(uint16_t flags) {
-  return !(flags & (sched::kAtomic | sched::kAllocation | sched::kFree | sched::kObjectBytes));
-}
-
 // Whether the access is one of the program to memory. (A blocking test is the scheduler's own look:
 // a woken spinner's cells.)
 bool IsPlace(const MicroAccess& access) {
   return access.size != 0 && !(access.flags & (sched::kFence | sched::kBlockingTest)) &&
          sched::IsMemory(access.begin);
-}
-
-// Whether two unordered accesses of these kinds are a data race.
-bool Races(uint16_t a, uint16_t b) {
-  const bool plain_a = IsPlain(a), plain_b = IsPlain(b);
-  if (plain_a && plain_b) return true;
-  constexpr uint16_t kPartner = sched::kAtomic | sched::kFree;
-  if (plain_a || plain_b) return (plain_a ? b : a) & kPartner;
-  return ((a & sched::kFree) && (b & sched::kAtomic)) ||
-         ((b & sched::kFree) && (a & sched::kAtomic));
 }
 
 uint32_t EventOf(const Trace& trace, uint32_t access) {
@@ -62,9 +50,12 @@ CandidateDetector::CandidateDetector(CandidateRule rule, CandidateTable& table,
       must_happen_before_(clocks_, log_),
       happens_before_(clocks_, log_),
       held_locks_(table, log_),
-      history_(log_) {}
+      history_(log_),
+      settled_(table, rule == CandidateRule::kLimitedHappensBefore) {}
 
 void CandidateDetector::Reset() {
+  entered_ = 0;
+  settled_.CutBack(0);
   log_.Clear();
   clocks_.CutBack(0);
   must_happen_before_.Reset();
@@ -85,6 +76,8 @@ void CandidateDetector::OnExecutionBegin(const Trace&, size_t kept) {
     history_.CutBack(mark.history);
     marks_.resize(kept);
   }
+  entered_ = std::min(entered_, kept);
+  settled_.CutBack(entered_);
 }
 
 void CandidateDetector::OnEvent(const Trace&, size_t) {}
@@ -95,32 +88,58 @@ void CandidateDetector::OnExecutionEnd(const Trace& trace) {
     lines_.Clear();
     Reset();
   }
-  while (!FindOfOneThread(trace, marks_.size())) Reset();
+  bool all_settled;
+  while (!Enter(trace, &all_settled)) Reset();
+  if (all_settled) return;
   while (marks_.size() < trace.size()) Look(trace, marks_.size());
 }
 
-bool CandidateDetector::FindOfOneThread(const Trace& trace, size_t from) {
+bool CandidateDetector::Enter(const Trace& trace, bool* all_settled) {
   if (of_one_thread_.size() < trace.accesses.size()) {
     of_one_thread_.resize(2 * trace.accesses.size());
   }
+  *all_settled = true;
   bool as_before = true;
-  for (size_t p = from; p < trace.size(); ++p) {
-    const Event& event = trace.events[p];
+  for (; entered_ < trace.size(); ++entered_) {
+    const Event& event = trace.events[entered_];
     lines_.BeginEvent(trace, event);
+    settled_.BeginEvent(event, lines_.after_creation());
     const uint32_t end = event.first_access + event.access_count;
     for (uint32_t i = event.first_access; i < end; ++i) {
       const MicroAccess& access = trace.accesses[i];
-      if (IsPlace(access)) {
-        const SharedLines::Answer answer = lines_.Touch(trace, event, i);
-        of_one_thread_[i] = answer == SharedLines::Answer::kOneThread;
-        as_before &= answer != SharedLines::Answer::kBecameShared;
-      } else if (sched::KindOf(access.begin) == CellKind::kThreadStart &&
-                 access.mode == sched::kWrite) {
-        lines_.Create(event, i, static_cast<sched::ThreadId>(sched::ObjectOf(access.begin)));
+      if (!IsPlace(access)) {
+        *all_settled &= EnterSynchronisation(event, access, i);
+        continue;
       }
+      const SharedLines::Answer answer = lines_.Touch(trace, event, i);
+      of_one_thread_[i] = answer == SharedLines::Answer::kOneThread;
+      as_before &= answer != SharedLines::Answer::kBecameShared;
+      if (!of_one_thread_[i]) *all_settled &= settled_.Enter(access);
     }
   }
   return as_before;
+}
+
+bool CandidateDetector::EnterSynchronisation(const Event& event, const MicroAccess& access,
+                                             uint32_t position) {
+  const auto thread = static_cast<sched::ThreadId>(sched::ObjectOf(access.begin));
+  switch (sched::KindOf(access.begin)) {
+    case CellKind::kThreadStart:
+      if (access.mode == sched::kWrite) {
+        lines_.Create(event, position, thread);
+        settled_.Create(thread);
+      }
+      return true;
+    case CellKind::kThreadExit:
+      if ((access.flags & sched::kAcquire) && !(access.flags & sched::kBlockingTest)) {
+        settled_.Join(thread);
+      }
+      return true;
+    case CellKind::kSemaphore:  // it may turn out not to serve as a lock
+      return rule_ != CandidateRule::kLimitedHappensBefore;
+    default:
+      return true;
+  }
 }
 
 void CandidateDetector::Look(const Trace& trace, size_t position) {

@@ -25,7 +25,8 @@
 //
 // It works at the end of an execution, on all its new events. What only one thread has touched so
 // far (SharedLines) is left out, and made up for in the execution in which another thread touches
-// it: that one is looked at from its beginning.
+// it: that one is looked at from its beginning. Nor is an execution looked at whose new accesses
+// can tell nothing new (SettledAccesses), before one that can follows them.
 #ifndef MC_RACEDET_CANDIDATE_DETECTOR_H_
 #define MC_RACEDET_CANDIDATE_DETECTOR_H_
 
@@ -39,6 +40,7 @@
 #include "racedet/happens_before.h"
 #include "racedet/held_locks.h"
 #include "racedet/must_happen_before.h"
+#include "racedet/settled_accesses.h"
 #include "racedet/shared_lines.h"
 #include "racedet/undo_log.h"
 #include "sched/observer.h"
@@ -75,9 +77,12 @@ class CandidateDetector : public sched::Observer {
   };
 
   void Reset();
-  // Finds out which accesses from the first of event `from` on can be left out. Returns false if
-  // some that were left out before cannot.
-  bool FindOfOneThread(const sched::Trace& trace, size_t from);
+  // Enters the new events: which of their accesses can be left out, and whether all others are
+  // settled. Returns false if some that were left out before cannot.
+  bool Enter(const sched::Trace& trace, bool* all_settled);
+  // The same for an access that is not one to memory; false if it may add to the table.
+  bool EnterSynchronisation(const sched::Event& event, const sched::MicroAccess& access,
+                            uint32_t position);
   // Looks at the event at `position`, the next one. What a thread learns from the ends of others
   // that it joins, and hands on by its own end, matters only to later accesses, and stays to be
   // learned: events that do nothing else are put off until the thread does more, or is joined by
@@ -106,6 +111,8 @@ class CandidateDetector : public sched::Observer {
   };
   StableArray<Waiting> waiting_;
   SharedLines lines_;
+  SettledAccesses settled_;
+  size_t entered_ = 0;                  // events entered in both of these
   std::vector<Mark> marks_;             // one per event looked at
   std::vector<uint8_t> of_one_thread_;  // by access of the trace: it can be left out
 };

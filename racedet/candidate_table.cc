@@ -58,6 +58,7 @@ void CandidateTable::AddFacts(uint32_t index, uint8_t facts) {
     ++recycled_;
   }
   facts_[index] = after;
+  ++version_;
   EnterInMatrix(index);
   candidate.status = !is_real                       ? CandidateStatus::kMallocRecycle
                      : (after & kOrders) == kOrders ? CandidateStatus::kConfirmed

@@ -101,6 +101,9 @@ class CandidateTable {
   // The index of a pair, or kNone.
   uint32_t Find(uint64_t pc_a, uint64_t pc_b) const { return index_.Find(KeyOf(pc_a, pc_b)); }
 
+  // Changes with every fact that is added.
+  uint64_t version() const { return version_; }
+
   bool HasChanges() const { return !changed_.empty(); }
   // Replaces `indices` by the candidates new or changed since the last call.
   void TakeChanges(std::vector<uint32_t>* indices);
@@ -148,6 +151,7 @@ class CandidateTable {
   std::vector<uint32_t> changed_;
   OpenHash<Key, KeyHash> index_;
   size_t recycled_ = 0, promoted_ = 0;
+  uint64_t version_ = 0;
 
   // facts_ once more, for the instructions with small numbers: a square matrix of 2^matrix_shift_
   // rows. Looking here is most of what is done with the table.

@@ -44,6 +44,8 @@ class SharedLines {
   void BeginEvent(const sched::Trace& trace, const sched::Event& event);
   // Access number `position` of the trace, one of the event to memory, of some size.
   Answer Touch(const sched::Trace& trace, const sched::Event& event, uint32_t position);
+  // Whether the event is the first of its thread, from its start on.
+  bool after_creation() const { return after_creation_; }
   // At access number `position` the event creates `child`.
   void Create(const sched::Event& event, uint32_t position, sched::ThreadId child);
 
