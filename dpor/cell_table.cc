@@ -10,6 +10,7 @@ CellTable::CellTable() : slots_(256), shift_(64 - 8) {
 uint32_t CellTable::NewCell(uint64_t word, uint8_t mask) {
   cells_.push_back({word, kNoPosition, mask});
   states_.emplace_back();
+  owners_.push_back(all_shared_ ? kShared : sched::kNoThread);
   return static_cast<uint32_t>(cells_.size() - 1);
 }
 
@@ -45,11 +46,19 @@ void CellTable::Divide(uint32_t cell, uint8_t common) {
   const uint8_t rest = cells_[cell].mask & static_cast<uint8_t>(~common);
   const uint32_t added = NewCell(cells_[cell].word, rest);
   states_[added] = states_[cell];
+  owners_[added] = owners_[cell];
   cells_[cell].mask = common;
   cells_[added].next = cells_[cell].next;
   cells_[cell].next = added;
-  divided_ = true;
+  outdated_ = true;
   ++version_;
+}
+
+void CellTable::ShareAll() {
+  all_shared_ = true;
+  outdated_ = true;
+  ++version_;
+  owners_.assign(owners_.size(), kShared);
 }
 
 void CellTable::RevertTo(const Mark& mark) {
@@ -64,7 +73,7 @@ void CellTable::ForgetAccesses() {
   states_.assign(states_.size(), CellState{});
   nodes_.resize(1);
   undo_.clear();
-  divided_ = false;
+  outdated_ = false;
 }
 
 }  // namespace mc::dpor

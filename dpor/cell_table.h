@@ -8,8 +8,12 @@
 // An access to many kilobytes touches whole blocks instead of words (block_tree.h); ForEachNested
 // finds the other cells that have to do with the same bytes.
 //
-// Dividing a part gives a new cell that older undo entries do not know: `divided()` then tells the
-// owner to rebuild the table from the path's footprints. That happens at most once per boundary.
+// Memory that only one thread has ever touched has an owner, and need not be entered: no event of
+// another thread depends on it. `Own` notices when a second thread comes.
+//
+// Dividing a part gives a new cell that older undo entries do not know, and a cell that gets a
+// second thread lacks what its owner did: `outdated()` then tells the table's owner to rebuild it
+// from the path's footprints. That happens at most once per boundary, and once per cell.
 #ifndef MC_DPOR_CELL_TABLE_H_
 #define MC_DPOR_CELL_TABLE_H_
 
@@ -19,6 +23,7 @@
 #include "dpor/block_tree.h"
 #include "dpor/footprint.h"
 #include "sched/cell.h"
+#include "sched/event.h"
 
 namespace mc::dpor {
 
@@ -112,8 +117,24 @@ class CellTable {
   }
   void RevertTo(const Mark& mark);
 
-  bool divided() const { return divided_; }
-  // Changes when cells are divided: their numbers are good for one version. Never 0.
+  // Notes that `thread` touches a cell of memory.
+  void Own(uint32_t cell, sched::ThreadId thread) {
+    sched::ThreadId& owner = owners_[cell];
+    if (owner == thread || owner == kShared) return;
+    if (owner == sched::kNoThread) {
+      owner = thread;
+    } else {
+      Share(owner);
+    }
+  }
+  // Has a thread a cell of memory for itself, so far?
+  bool IsOwned(uint32_t cell) const { return owners_[cell] != kShared; }
+  // From now on no cell has an owner.
+  void ShareAll();
+
+  bool outdated() const { return outdated_; }
+  // Changes when cells are divided or get a second thread: lists of cells to be entered are good
+  // for one version. Never 0.
   uint64_t version() const { return version_; }
   // Do blocks have to do with accesses to words (ForEachNested)?
   bool has_blocks() const { return blocks_.active(); }
@@ -134,6 +155,15 @@ class CellTable {
     uint64_t word = 0;
     uint32_t head = kNoPosition;
   };
+
+  static constexpr sched::ThreadId kShared = sched::kNoThread - 1;
+  static_assert(kShared >= sched::kMaxThreads);
+
+  void Share(sched::ThreadId& owner) {
+    owner = kShared;
+    outdated_ = true;
+    ++version_;
+  }
 
   // From this size on, an access is cut into blocks.
   static constexpr uint32_t kLargeRange = 8192;
@@ -248,7 +278,9 @@ class CellTable {
   std::vector<Node> nodes_;
   std::vector<Undo> undo_;
   BlockTree blocks_;
-  bool divided_ = false;
+  std::vector<sched::ThreadId> owners_;  // by cell; kNoThread: untouched
+  bool all_shared_ = false;
+  bool outdated_ = false;
   uint64_t version_ = 1;
 };
 

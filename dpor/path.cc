@@ -118,7 +118,7 @@ void Path::Extend(const sched::Trace& trace, EventId expected) {
       alive_modelled_ = alive_modelled_ || sched::KindOf(r.begin) == CellKind::kAlive;
     }
   }
-  if (cells_.divided()) RebuildCells();
+  if (cells_.outdated()) RebuildCells(position + 1);
 }
 
 uint64_t Path::Written(const sched::Trace& trace, size_t position) {
@@ -152,31 +152,47 @@ inline void Path::LookAtCell(uint32_t cell, uint32_t modes) {
   if ((modes & (sched::kWrite | sched::kRead)) != 0) add_list(s.adds);
 }
 
+// Notes whose the event's cells are. What its accesses depend on is in the table then, of all but
+// the cells that have an owner.
+void Path::OwnCells(std::span<const Range> footprint, uint32_t position) {
+  const sched::ThreadId thread = events_[position].thread;
+  for (const Range& range : footprint) {
+    if (!sched::IsMemory(range.begin)) continue;
+    cells_.ForEachCell(range, [&](uint32_t cell) { cells_.Own(cell, thread); });
+  }
+  // Blocks overlap words, and where cells often change hands it does not pay to look whose they are.
+  constexpr uint64_t kMuch = 1u << 19;
+  const bool share_all = cells_.has_blocks() || rebuilt_ > kMuch;
+  if (share_all && !all_shared_) {
+    all_shared_ = true;
+    cells_.ShareAll();
+  }
+  if (cells_.outdated()) RebuildCells(position);
+}
+
 // Enters the event's accesses and gathers the events it depends on directly: cell by cell where
 // they are known from when the event was last seen.
 void Path::TouchKnownCells(std::span<const Range> footprint, uint32_t position,
                            RecentEvents::Variant* known) {
   if (known == nullptr || cells_.has_blocks()) {
+    if (!all_shared_) OwnCells(footprint, position);
     TouchCells(footprint, position, true);
     return;
   }
   if (known->cells_version != cells_.version()) {
-    known->cells.clear();
-    for (const Range& range : footprint) {
-      if (cells_.IsLarge(range)) {
-        TouchCells(footprint, position, true);
-        return;
-      }
-      cells_.ForEachCell(range, [&](uint32_t cell) {
-        known->cells.push_back({cell, range.modes});
-      });
-    }
-    // If finding them divided some, there may be more of them now.
-    known->cells_version = cells_.divided() ? 0 : cells_.version();
-    if (known->cells_version == 0) {
+    OwnCells(footprint, position);
+    if (cells_.has_blocks()) {
       TouchCells(footprint, position, true);
       return;
     }
+    known->cells.clear();
+    for (const Range& range : footprint) {
+      const bool memory = sched::IsMemory(range.begin);
+      cells_.ForEachCell(range, [&](uint32_t cell) {
+        if (!memory || !cells_.IsOwned(cell)) known->cells.push_back({cell, range.modes});
+      });
+    }
+    known->cells_version = cells_.version();
   }
   for (const auto& [cell, modes] : known->cells) TouchCell(cell, modes, position, true);
 }
@@ -279,13 +295,15 @@ void Path::AddToLogs(const sched::Trace& trace, const sched::Event& e, size_t po
   }
 }
 
-// After a cell was divided: the undo entries of before do not know the new cell.
-void Path::RebuildCells() {
+// Enters the accesses of the events before `length` anew.
+void Path::RebuildCells(uint32_t length) {
   cells_.ForgetAccesses();
-  for (size_t p = 0; p < events_.size(); ++p) {
+  for (uint32_t p = 0; p < length; ++p) {
     events_[p].cell_mark = cells_.mark();
-    TouchCells(pool_[events_[p].id].footprint(), static_cast<uint32_t>(p), false);
+    TouchCells(pool_[events_[p].id].footprint(), p, false);
   }
+  if (length < events_.size()) events_[length].cell_mark = cells_.mark();
+  rebuilt_ += length;
 }
 
 void Path::CutBack(size_t length) {
