@@ -49,9 +49,25 @@ class ClockArray {
   // that do not happen after event `index` of `thread`. Returns how many.
   size_t CollectNotAfter(size_t begin, size_t end, uint32_t thread, uint32_t index,
                          uint32_t* out) const;
+  // The last of them; kNone if there is none.
+  size_t LastNotAfter(size_t begin, size_t end, uint32_t thread, uint32_t index) const {
+    return wide_ ? Last(wide_clocks_.data(), begin, end, thread, index)
+                 : Last(narrow_.data(), begin, end, thread, index);
+  }
+  static constexpr size_t kNone = ~size_t{0};
   uint32_t width() const { return width_; }
 
  private:
+  template <typename Counter>
+  size_t Last(const Counter* clocks, size_t begin, size_t end, uint32_t thread,
+              uint32_t index) const {
+    const Counter* entry = clocks + end * width_ + thread;
+    for (size_t k = end; k-- > begin;) {
+      entry -= width_;
+      if (*entry <= index) return k;
+    }
+    return kNone;
+  }
   void GrowWidth(uint32_t threads);
   void Widen();
 

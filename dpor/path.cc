@@ -73,9 +73,11 @@ RecentEvents::Variant* Path::RecordOf(const sched::Trace& trace, uint32_t positi
 void Path::Extend(const sched::Trace& trace, EventId expected) {
   const uint32_t position = static_cast<uint32_t>(events_.size());
   const sched::Event& e = trace.events[position];
-  PathEvent added;
-  RecentEvents::Variant* const known = RecordOf(trace, position, expected, &added.id);
-  const EventRecord& record = pool_[added.id];
+  EventId id;
+  RecentEvents::Variant* const known = RecordOf(trace, position, expected, &id);
+  const EventRecord& record = pool_[id];
+  PathEvent& added = events_.emplace_back();
+  added.id = id;
   added.thread = e.thread;
   added.index = e.index;
   added.serial = next_serial_++;
@@ -94,7 +96,6 @@ void Path::Extend(const sched::Trace& trace, EventId expected) {
   } else {
     clocks_.Copy(position, previous);
   }
-  events_.push_back(added);
 
   predecessors_.clear();
   TouchKnownCells(record.footprint(), position, known);
@@ -134,13 +135,14 @@ uint64_t Path::Written(const sched::Trace& trace, size_t position) {
 }
 
 // Enters an access to a cell; if `collect`, gathers the events it depends on directly.
-inline void Path::TouchCell(uint32_t cell, uint32_t modes, uint32_t position, bool collect) {
+[[gnu::always_inline]] inline void Path::TouchCell(uint32_t cell, uint32_t modes, uint32_t position,
+                                                   bool collect) {
   if (collect) LookAtCell(cell, modes);
   cells_.Touch(cell, modes, position, [this](uint32_t at) { return events_[at].thread; });
 }
 
 // Gathers the events that an access to the cell depends on directly.
-inline void Path::LookAtCell(uint32_t cell, uint32_t modes) {
+[[gnu::always_inline]] inline void Path::LookAtCell(uint32_t cell, uint32_t modes) {
   auto add_list = [this](uint32_t head) {
     for (; head != 0; head = cells_.node(head).next) {
       predecessors_.push_back(cells_.node(head).position);
@@ -160,7 +162,8 @@ void Path::OwnCells(std::span<const Range> footprint, uint32_t position) {
     if (!sched::IsMemory(range.begin)) continue;
     cells_.ForEachCell(range, [&](uint32_t cell) { cells_.Own(cell, thread); });
   }
-  // Blocks overlap words, and where cells often change hands it does not pay to look whose they are.
+  // Blocks overlap words, and where cells often change hands it does not pay to look whose they
+  // are.
   constexpr uint64_t kMuch = 1u << 19;
   const bool share_all = cells_.has_blocks() || rebuilt_ > kMuch;
   if (share_all && !all_shared_) {
@@ -326,10 +329,8 @@ void Path::CutBack(size_t length) {
 uint32_t Path::LastNotAfter(size_t i) const {
   const size_t end = events_.size();
   if (end - i <= kScanDistance) {
-    for (size_t k = end; k-- > i + 1;) {
-      if (!HappensBefore(i, k)) return static_cast<uint32_t>(k);
-    }
-    return static_cast<uint32_t>(i);
+    const size_t last = clocks_.LastNotAfter(i + 1, end, events_[i].thread, events_[i].index);
+    return static_cast<uint32_t>(last == ClockArray::kNone ? i : last);
   }
   // Within a thread, the events that happen after i come after those that do not.
   uint32_t last = static_cast<uint32_t>(i);

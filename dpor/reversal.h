@@ -171,6 +171,9 @@ class Reversal {
   bool AnyMissing(const sched::Trace& trace, std::span<const sched::MicroAccess> accesses, size_t k,
                   uint32_t j, bool only_first) {
     const uint32_t i = model_.first();
+    // Of few accesses it costs less to look at each.
+    constexpr uint32_t kFew = 16;
+    if (only_first && trace.events[i].access_count <= kFew) return Affected(trace, accesses, k, i);
     const uint64_t read = BitsOf({accesses[k].begin, accesses[k].size, sched::kRead});
     if ((path_.Written(trace, i) & read) != 0 && Affected(trace, accesses, k, i)) return true;
     if (only_first) return false;

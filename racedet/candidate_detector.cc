@@ -80,8 +80,6 @@ void CandidateDetector::OnExecutionBegin(const Trace&, size_t kept) {
   settled_.CutBack(entered_);
 }
 
-void CandidateDetector::OnEvent(const Trace&, size_t) {}
-
 void CandidateDetector::OnExecutionEnd(const Trace& trace) {
   constexpr size_t kMaxLines = 1u << 21;  // addresses that do not repeat
   if (lines_.size() > kMaxLines) {

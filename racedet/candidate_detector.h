@@ -64,7 +64,6 @@ class CandidateDetector : public sched::Observer {
 
   // A detector may join a running search, with `kept` events that it has not seen.
   void OnExecutionBegin(const sched::Trace& trace, size_t kept) override;
-  void OnEvent(const sched::Trace& trace, size_t position) override;
   void OnExecutionEnd(const sched::Trace& trace) override;
 
   CandidateRule rule() const { return rule_; }

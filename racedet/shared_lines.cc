@@ -30,10 +30,8 @@ void SharedLines::BeginEvent(const Trace& trace, const Event& event) {
   }
 }
 
-Answer SharedLines::Touch(const Trace& trace, const Event& event, uint32_t position) {
-  const MicroAccess& access = trace.accesses[position];
-  const uint64_t first = access.begin >> kLineShift;
-  const uint64_t last = (access.end() - 1) >> kLineShift;
+Answer SharedLines::TouchLines(uint64_t first, uint64_t last, const Trace& trace,
+                               const Event& event, uint32_t position) {
   if (last - first >= kMaxLines) return TouchLarge(first, last);
   Answer answer = Answer::kOneThread;
   for (uint64_t line = first; line <= last; ++line) {

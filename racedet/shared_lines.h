@@ -43,7 +43,13 @@ class SharedLines {
   // before may be left out or not.
   void BeginEvent(const sched::Trace& trace, const sched::Event& event);
   // Access number `position` of the trace, one of the event to memory, of some size.
-  Answer Touch(const sched::Trace& trace, const sched::Event& event, uint32_t position);
+  Answer Touch(const sched::Trace& trace, const sched::Event& event, uint32_t position) {
+    const sched::MicroAccess& access = trace.accesses[position];
+    const uint64_t first = access.begin >> kLineShift;
+    const uint64_t last = (access.end() - 1) >> kLineShift;
+    if (first == last) return TouchLine(first, trace, event, position);
+    return TouchLines(first, last, trace, event, position);
+  }
   // Whether the event is the first of its thread, from its start on.
   bool after_creation() const { return after_creation_; }
   // At access number `position` the event creates `child`.
@@ -100,6 +106,8 @@ class SharedLines {
   }
   Answer TouchAnew(Slot& slot, uint64_t line, const sched::Trace& trace, const sched::Event& event,
                    uint32_t position);
+  Answer TouchLines(uint64_t first, uint64_t last, const sched::Trace& trace,
+                    const sched::Event& event, uint32_t position);
   Answer TouchLarge(uint64_t first, uint64_t last);
   // Whether `thread` exists before access number `position` of the trace.
   bool Exists(const sched::Trace& trace, sched::ThreadId thread, uint32_t position) const;

@@ -1,5 +1,5 @@
-// Observer: sees every new event of an execution. Detectors are observers; they also run on a
-// recorded Trace with no scheduler at all (ReplayTrace).
+// Observer: sees every execution. Detectors are observers; they also run on a recorded Trace with
+// no scheduler at all (ReplayTrace).
 #ifndef MC_SCHED_OBSERVER_H_
 #define MC_SCHED_OBSERVER_H_
 
@@ -15,15 +15,13 @@ class Observer {
   // An execution begins whose first `kept` events are those of the last one: state that belongs to
   // later events must be undone, state of the kept ones stays valid.
   virtual void OnExecutionBegin(const Trace& trace, size_t kept) = 0;
-  // trace.events[position] is complete. Called in execution order for every event from `kept` on.
-  virtual void OnEvent(const Trace& trace, size_t position) = 0;
+  // The trace is complete: its events from `kept` on are new.
   virtual void OnExecutionEnd(const Trace& trace) = 0;
 };
 
 // Shows a recorded trace to an observer as one execution.
 inline void ReplayTrace(const Trace& trace, Observer& observer) {
   observer.OnExecutionBegin(trace, 0);
-  for (size_t i = 0; i < trace.size(); ++i) observer.OnEvent(trace, i);
   observer.OnExecutionEnd(trace);
 }
 

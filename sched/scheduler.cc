@@ -24,8 +24,10 @@ void Scheduler::Configure(const ExecutionOptions& options) {
 }
 
 Thread* Scheduler::FindByPthread(uintptr_t thread_pointer) {
-  for (uint32_t id = 0; id < thread_limit_; ++id) {
-    Thread& t = *threads_[id];
+  // Mostly it is the one after that asked for last: threads are joined in the order of creation.
+  for (uint32_t looked_at = 0; looked_at < thread_limit_; ++looked_at) {
+    if (++found_last_ >= thread_limit_) found_last_ = 0;
+    Thread& t = *threads_[found_last_];
     if (t.exists && t.thread_pointer == thread_pointer) return &t;
   }
   return nullptr;

@@ -461,6 +461,7 @@ class Scheduler final : public StateView, private SchedulerState {
   uint32_t block_choices_ = 0;   // choices made in the running block
   bool program_begun_ = false;   // Initialise was called
   std::vector<uintptr_t> held_;  // in Arrive
+  uint32_t found_last_ = 0;      // by FindByPthread
   struct StackWrite {
     Thread* owner;
     uintptr_t address;

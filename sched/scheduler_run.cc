@@ -395,7 +395,7 @@ void Scheduler::BeginEvent(Thread& thread) {
     heartbeat_->store(heartbeat_->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   if (recording_) {
-    Event event;
+    Event& event = trace_.events.emplace_back();
     event.thread = thread.id;
     event.index = thread.events - 1;
     event.first_access = static_cast<uint32_t>(trace_.accesses.size());
@@ -411,7 +411,6 @@ void Scheduler::BeginEvent(Thread& thread) {
         event.flags |= kWasPreemption;
       }
     }
-    trace_.events.push_back(event);
     index_.BeginBlock();
     if (options_.exit_mode == ExitMode::kImmediate && !Mutated(EventModelMutation::kAlive)) {
       RecordCell(MakeCell(CellKind::kAlive, 0), kRead, 0, 0);
@@ -444,7 +443,6 @@ void Scheduler::FinishEvent() {
   event.choice_count = static_cast<uint32_t>(trace_.choices.size()) - event.first_choice;
   event.ledger_count = static_cast<uint32_t>(trace_.ledger.size()) - event.first_ledger;
   event.hook_calls = hook_calls_;
-  for (Observer* o : observers_) o->OnEvent(trace_, position_);
 }
 
 }  // namespace mc::sched

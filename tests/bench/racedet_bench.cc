@@ -76,7 +76,6 @@ void Measure(benchmark::State& state, const Trace& trace, CandidateRule rule, do
   const size_t kept = static_cast<size_t>(static_cast<double>(trace.size()) * kept_share);
   for (auto _ : state) {
     detector.OnExecutionBegin(trace, kept);
-    for (size_t i = kept; i < trace.size(); ++i) detector.OnEvent(trace, i);
     detector.OnExecutionEnd(trace);
   }
   const size_t accesses =

@@ -632,7 +632,6 @@ std::string Check(const Case& c) {
     if (trace.accesses.size() > kMaxAccesses) return "";
     const size_t kept = traces.size() > 1 ? CommonPrefix(traces[traces.size() - 2], trace) : 0;
     detector.OnExecutionBegin(trace, kept);
-    for (size_t i = kept; i < trace.size(); ++i) detector.OnEvent(trace, i);
     detector.OnExecutionEnd(trace);
     contradicted.merge(Definitions(trace).ContradictedSemaphores());
   }

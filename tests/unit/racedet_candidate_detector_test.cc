@@ -385,7 +385,6 @@ TEST(CandidateDetector, KeptPrefixIsNotLookedAtAgain) {
   ReplayTrace(first.trace(), detector);
   EXPECT_EQ(table.size(), 1u);
   detector.OnExecutionBegin(second.trace(), 1);
-  detector.OnEvent(second.trace(), 1);
   detector.OnExecutionEnd(second.trace());
   EXPECT_EQ(table.size(), 2u);
   EXPECT_NE(table.Find(1, 5), CandidateTable::kNone);  // the kept access is still there,
@@ -415,7 +414,6 @@ TEST(CandidateDetector, JoinsARunningSearch) {
   CandidateTable table;
   CandidateDetector detector(kLimited, table);
   detector.OnExecutionBegin(b.trace(), 1);
-  detector.OnEvent(b.trace(), 1);
   detector.OnExecutionEnd(b.trace());
   EXPECT_NE(table.Find(1, 2), CandidateTable::kNone);
 }
