@@ -8,7 +8,7 @@
 // An access to many kilobytes touches whole blocks instead of words (block_tree.h); ForEachNested
 // finds the other cells that have to do with the same bytes.
 //
-// Memory that only one thread has ever touched has an owner, and need not be entered: no event of
+// A cell that only one thread has ever touched has an owner, and need not be entered: no event of
 // another thread depends on it. `Own` notices when a second thread comes.
 //
 // Dividing a part gives a new cell that older undo entries do not know, and a cell that gets a
@@ -117,7 +117,7 @@ class CellTable {
   }
   void RevertTo(const Mark& mark);
 
-  // Notes that `thread` touches a cell of memory.
+  // Notes that `thread` touches a cell.
   void Own(uint32_t cell, sched::ThreadId thread) {
     sched::ThreadId& owner = owners_[cell];
     if (owner == thread || owner == kShared) return;
@@ -127,7 +127,7 @@ class CellTable {
       Share(owner);
     }
   }
-  // Has a thread a cell of memory for itself, so far?
+  // Has a thread the cell for itself, so far?
   bool IsOwned(uint32_t cell) const { return owners_[cell] != kShared; }
   // From now on no cell has an owner.
   void ShareAll();

@@ -70,7 +70,10 @@ void OptimalSearch<kWithMutants>::Analyse(const sched::Trace& trace) {
 // The same-sequence cache (3.3). Notes the present state of the pair if it is another one.
 template <bool kWithMutants>
 bool OptimalSearch<kWithMutants>::Unchanged(Pair& pair) const {
-  const uint32_t last = std::max(pair.second, path_.LastNotAfter(pair.first));
+  // The events that are left of those at the last reversal are in D(i) or not as they were then.
+  const bool was_kept = pair.cached_last < branch_depth_;
+  const uint32_t last =
+      std::max(pair.second, path_.LastNotAfter(pair.first, was_kept ? pair.cached_last : 0));
   const uint64_t serial = path_.serial(last);
   if (pair.cached_last == last && pair.cached_serial == serial) return true;
   pair.cached_last = last;

@@ -25,6 +25,12 @@ bool HasHistory(Cell cell) {
   }
 }
 
+// Cells that nothing but the dependence of events is read from: they need not be entered while one
+// thread has them for itself.
+bool CanBeOwned(Cell cell) {
+  return sched::IsMemory(cell) || sched::KindOf(cell) == CellKind::kThreadHandle;
+}
+
 // Up to this distance D(i) is found by looking at every event after i.
 constexpr size_t kScanDistance = 256;
 
@@ -67,7 +73,13 @@ RecentEvents::Variant* Path::RecordOf(const sched::Trace& trace, uint32_t positi
   if (*id == kNoEvent) {
     *id = pool_.Create(e.thread, e.index, true, universal, ranges_, choices_);
   }
-  return recent_.Enter(trace, e, *id);
+  RecentEvents::Variant* const entered = recent_.Enter(trace, e, *id);
+  if (entered != nullptr) {
+    const auto ranges = pool_[*id].footprint();
+    entered->has_history = std::ranges::any_of(
+        ranges, [](const Range& r) { return !sched::IsMemory(r.begin) && HasHistory(r.begin); });
+  }
+  return entered;
 }
 
 void Path::Extend(const sched::Trace& trace, EventId expected) {
@@ -111,7 +123,8 @@ void Path::Extend(const sched::Trace& trace, EventId expected) {
   if (e.choice_count > 0) pairs_.push_back({position, position, PairKind::kChoice, kNoPosition, 0});
   clocks_.Set(position, e.thread, e.index + 1);
   positions_[e.thread].push_back(position);
-  AddToLogs(trace, e, position, record.footprint());
+  if (known == nullptr || known->has_history) AddToHistory(position, record.footprint());
+  if (e.ledger_count > 0) AddToLedger(trace, e, position);
   if ((e.flags & sched::kExited) != 0) exit_position_ = position;
   if (position == 0) {
     alive_modelled_ = false;
@@ -159,7 +172,7 @@ uint64_t Path::Written(const sched::Trace& trace, size_t position) {
 void Path::OwnCells(std::span<const Range> footprint, uint32_t position) {
   const sched::ThreadId thread = events_[position].thread;
   for (const Range& range : footprint) {
-    if (!sched::IsMemory(range.begin)) continue;
+    if (!CanBeOwned(range.begin)) continue;
     cells_.ForEachCell(range, [&](uint32_t cell) { cells_.Own(cell, thread); });
   }
   // Blocks overlap words, and where cells often change hands it does not pay to look whose they
@@ -190,9 +203,9 @@ void Path::TouchKnownCells(std::span<const Range> footprint, uint32_t position,
     }
     known->cells.clear();
     for (const Range& range : footprint) {
-      const bool memory = sched::IsMemory(range.begin);
+      const bool can_be_owned = CanBeOwned(range.begin);
       cells_.ForEachCell(range, [&](uint32_t cell) {
-        if (!memory || !cells_.IsOwned(cell)) known->cells.push_back({cell, range.modes});
+        if (!can_be_owned || !cells_.IsOwned(cell)) known->cells.push_back({cell, range.modes});
       });
     }
     known->cells_version = cells_.version();
@@ -281,15 +294,18 @@ ObjectEntry& Path::EntryOf(Cell cell, size_t position, ThreadId thread) {
   return log.entries.back();
 }
 
-void Path::AddToLogs(const sched::Trace& trace, const sched::Event& e, size_t position,
-                     std::span<const Range> ranges) {
+void Path::AddToHistory(size_t position, std::span<const Range> ranges) {
+  const ThreadId thread = events_[position].thread;
   for (const Range& r : ranges) {
     if (sched::IsMemory(r.begin) || !HasHistory(r.begin)) continue;
     for (uint32_t k = 0; k < r.size; ++k) {
-      EntryOf(r.begin + k, position, e.thread).modes |= static_cast<uint8_t>(r.modes);
+      EntryOf(r.begin + k, position, thread).modes |= static_cast<uint8_t>(r.modes);
       if ((r.modes & sched::kAdd) != 0) LogOf(r.begin + k).additions_seen = true;
     }
   }
+}
+
+void Path::AddToLedger(const sched::Trace& trace, const sched::Event& e, size_t position) {
   for (const sched::LedgerEntry& l : trace.LedgerOf(e)) {
     ObjectEntry& entry = EntryOf(l.object, position, e.thread);
     entry.has_ledger = true;
@@ -326,14 +342,14 @@ void Path::CutBack(size_t length) {
   events_.resize(length);
 }
 
-uint32_t Path::LastNotAfter(size_t i) const {
+uint32_t Path::LastNotAfter(size_t i, uint32_t known_to) const {
   const size_t end = events_.size();
-  if (end - i <= kScanDistance) {
-    const size_t last = clocks_.LastNotAfter(i + 1, end, events_[i].thread, events_[i].index);
-    return static_cast<uint32_t>(last == ClockArray::kNone ? i : last);
+  uint32_t last = std::max(static_cast<uint32_t>(i), known_to);
+  if (end - last <= kScanDistance) {
+    const size_t found = clocks_.LastNotAfter(last + 1, end, events_[i].thread, events_[i].index);
+    return found == ClockArray::kNone ? last : static_cast<uint32_t>(found);
   }
   // Within a thread, the events that happen after i come after those that do not.
-  uint32_t last = static_cast<uint32_t>(i);
   for (const std::vector<uint32_t>& p : positions_) {
     if (p.empty() || p.back() <= last) continue;
     auto first_after = std::partition_point(

@@ -84,8 +84,9 @@ class Path {
   // D(i): the positions after `i` of events that do not happen after it, in order. Returns how
   // many; `out` must have room for size() - i entries.
   size_t NotAfter(size_t i, std::vector<uint32_t>* out) const;
-  // The last element of D(i); i itself if D(i) is empty.
-  uint32_t LastNotAfter(size_t i) const;
+  // The last element of D(i); i itself if D(i) is empty. If that is known for events up to
+  // `known_to`: at least that.
+  uint32_t LastNotAfter(size_t i, uint32_t known_to = 0) const;
 
   // Positions of a thread's events, by index.
   const std::vector<uint32_t>& positions_of(sched::ThreadId thread) const {
@@ -155,8 +156,8 @@ class Path {
   void TouchKnownCells(std::span<const Range> footprint, uint32_t position,
                        RecentEvents::Variant* known);
   void TouchCells(std::span<const Range> ranges, uint32_t position, bool collect);
-  void AddToLogs(const sched::Trace& trace, const sched::Event& e, size_t position,
-                 std::span<const Range> ranges);
+  void AddToHistory(size_t position, std::span<const Range> ranges);
+  void AddToLedger(const sched::Trace& trace, const sched::Event& e, size_t position);
   ObjectLog& LogOf(sched::Cell cell);
   ObjectEntry& EntryOf(sched::Cell cell, size_t position, sched::ThreadId thread);
   void OwnCells(std::span<const Range> footprint, uint32_t position);

@@ -10,14 +10,14 @@ bool IsUniversal(const sched::Event& event) {
 
 bool Fits(const RecentEvents::Variant& variant, const sched::Trace& trace,
           const sched::Event& event) {
-  size_t k = 0;
+  const Range* r = variant.accesses.data();
+  const Range* const end = r + variant.accesses.size();
   for (const sched::MicroAccess& a : trace.AccessesOf(event)) {
     if (!IsLookedAt(a)) continue;
-    if (k == variant.accesses.size()) return false;
-    const Range& r = variant.accesses[k++];
-    if (r.begin != a.begin || r.size != a.size || r.modes != a.mode) return false;
+    if (r == end || r->begin != a.begin || r->size != a.size || r->modes != a.mode) return false;
+    ++r;
   }
-  if (k != variant.accesses.size() || variant.universal != IsUniversal(event)) return false;
+  if (r != end || variant.universal != IsUniversal(event)) return false;
   const auto choices = trace.ChoicesOf(event);
   if (choices.size() != variant.choices.size()) return false;
   for (size_t c = 0; c < choices.size(); ++c) {

@@ -33,6 +33,8 @@ class RecentEvents {
     // not known).
     std::vector<TouchedCell> cells;
     uint64_t cells_version = 0;
+    // Whether the footprint has cells of which a path keeps the history.
+    bool has_history = true;
   };
 
   explicit RecentEvents(EventPool& pool) : pool_(pool) {}

@@ -167,13 +167,10 @@ class Reversal {
     return false;
   }
 
-  // Is an event before j that can change what access `k` finds missing from S?
+  // Is an event from i to j that can change what access `k` finds missing from S?
   bool AnyMissing(const sched::Trace& trace, std::span<const sched::MicroAccess> accesses, size_t k,
                   uint32_t j, bool only_first) {
     const uint32_t i = model_.first();
-    // Of few accesses it costs less to look at each.
-    constexpr uint32_t kFew = 16;
-    if (only_first && trace.events[i].access_count <= kFew) return Affected(trace, accesses, k, i);
     const uint64_t read = BitsOf({accesses[k].begin, accesses[k].size, sched::kRead});
     if ((path_.Written(trace, i) & read) != 0 && Affected(trace, accesses, k, i)) return true;
     if (only_first) return false;
@@ -184,6 +181,36 @@ class Reversal {
     return false;
   }
 
+  // May what access `a` finds be another thing if events before it are missing?
+  static bool MayBeAffected(const sched::MicroAccess& a) {
+    return (a.flags & sched::kValueRelevant) != 0 || sched::IsMemory(a.begin);
+  }
+
+  // The first access of e_j that finds something else because of what is missing from S (but for i
+  // nothing, if `only_first`); the number of accesses if there is none.
+  size_t FirstAffected(const sched::Trace& trace, std::span<const sched::MicroAccess> accesses,
+                       uint32_t j, bool only_first) {
+    for (size_t k = 0; k < accesses.size(); ++k) {
+      if (MayBeAffected(accesses[k]) && AnyMissing(trace, accesses, k, j, only_first)) return k;
+    }
+    return accesses.size();
+  }
+
+  // The same if only e_i is missing; for events of few accesses.
+  size_t FirstAffectedByFirst(const sched::Trace& trace,
+                              std::span<const sched::MicroAccess> accesses) const {
+    const uint32_t i = model_.first();
+    size_t stop = accesses.size();
+    for (const sched::MicroAccess& w : trace.AccessesOf(trace.events[i])) {
+      if ((w.mode & (sched::kWrite | sched::kAdd)) == 0) continue;
+      for (size_t k = 0; k < stop; ++k) {
+        const sched::MicroAccess& a = accesses[k];
+        if (a.Overlaps(w) && MayBeAffected(a) && Affected(trace, accesses, k, i)) stop = k;
+      }
+    }
+    return stop;
+  }
+
   void CopyCertainPrefix(const sched::Trace& trace, uint32_t j, bool is_wait) {
     const sched::Event& e = trace.events[j];
     const auto accesses = trace.AccessesOf(e);
@@ -192,19 +219,12 @@ class Reversal {
     q_prime_.index = e.index;
     // Of a race, nothing between i and j is missing that e_j depends on, but for what was dropped.
     const bool only_first = !is_wait && !model_.any_dropped();
-    size_t stop = accesses.size();
-    if (!Mutated(Mutation::kStaleFull)) {
-      for (size_t k = 0; k < accesses.size(); ++k) {
-        if ((accesses[k].flags & sched::kValueRelevant) == 0 &&
-            !sched::IsMemory(accesses[k].begin)) {
-          continue;
-        }
-        if (AnyMissing(trace, accesses, k, j, only_first)) {
-          stop = k;
-          break;
-        }
-      }
-    }
+    // Of many accesses, most are told apart by a hash (AnyMissing).
+    constexpr size_t kFew = 256;
+    const bool few = trace.events[model_.first()].access_count * accesses.size() <= kFew;
+    const size_t stop = Mutated(Mutation::kStaleFull) ? accesses.size()
+                        : only_first && few           ? FirstAffectedByFirst(trace, accesses)
+                                            : FirstAffected(trace, accesses, j, only_first);
     q_prime_.choices.clear();
     if (stop == accesses.size()) {
       q_prime_.exact = true;

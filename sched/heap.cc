@@ -209,10 +209,11 @@ void* ProgramHeap::Allocate(ThreadId thread, uint64_t size, uint64_t alignment, 
   return reinterpret_cast<void*>(begin);
 }
 
-FreeStatus ProgramHeap::CheckFree(const void* pointer, AllocationKind kind) const {
+FreeStatus ProgramHeap::CheckFree(const void* pointer, AllocationKind kind,
+                                  const HeapBlock** block) const {
   const uint64_t address = reinterpret_cast<uint64_t>(pointer);
-  return Contains(address) ? StatusOfFree(FindBlock(address), address, kind)
-                           : FreeStatus::kInvalidFree;
+  *block = Contains(address) ? FindBlock(address) : nullptr;
+  return StatusOfFree(*block, address, kind);
 }
 
 FreeStatus ProgramHeap::Free(ThreadId thread, void* pointer, AllocationKind kind, uint64_t pc) {

@@ -19,9 +19,10 @@ void Scheduler::FillEnds() {
       continue;
     }
     end.status = t.status;
+    end.events = t.events;
+    if (t.status == ThreadStatus::kFinished) continue;  // it waits for nothing
     end.enabled = Enabled(t);
     end.woken = t.woken;
-    end.events = t.events;
     end.pending = t.pending;
     end.first_spin_cell = static_cast<uint32_t>(trace_.spin_cells.size());
     if (t.status == ThreadStatus::kRunnable && t.pending.kind == OperationKind::kSpin) {
@@ -216,6 +217,8 @@ void Scheduler::AddThreadsWaitedFor(const Thread& thread, std::vector<const Thre
 // do they always will, whatever the others go on to do; so this is asked at the end, when the
 // answer does not depend on who came last. One report for all that wait for each other.
 void Scheduler::ReportLockCycles() {
+  const auto is_over = [](const ThreadEnd& end) { return end.status == ThreadStatus::kFinished; };
+  if (std::ranges::all_of(trace_.ends, is_over)) return;
   std::vector<std::vector<const Thread*>> waits(
       thread_limit_);  // for whom, directly or through others
   bool any = false;

@@ -104,7 +104,7 @@ void Snapshot::PrepareForKernelWrite(uintptr_t begin, size_t size) {
 void Snapshot::BeginLibraryChange() {
   for (Region& r : regions_) {
     if (r.is_program) continue;
-    r.before_change = MapMemory(r.end - r.begin);
+    if (r.before_change == nullptr) r.before_change = MapMemory(r.end - r.begin);
     memcpy(r.before_change, reinterpret_cast<const void*>(r.begin), r.end - r.begin);
     // The library blocks all signals meanwhile: a write fault would kill the process.
     mprotect(reinterpret_cast<void*>(r.begin), r.end - r.begin, PROT_READ | PROT_WRITE);
@@ -120,12 +120,20 @@ void Snapshot::EndLibraryChange() {
     for (size_t i = 0; i < (r.end - r.begin) / sizeof(uint64_t); ++i) {
       if (now[i] != before[i]) saved[i] = now[i];
     }
-    munmap(r.before_change, r.end - r.begin);
-    r.before_change = nullptr;
-    for (uintptr_t page = r.begin; page < r.end; page += kPage) {
-      if (r.dirty[(page - r.begin) / kPage]) continue;
-      mprotect(reinterpret_cast<void*>(page), kPage, PROT_READ);
-    }
+    ProtectCleanPages(r);
+  }
+}
+
+// Runs of pages at a time: each call is a change of the address space.
+void Snapshot::ProtectCleanPages(const Region& region) {
+  const size_t count = (region.end - region.begin) / kPage;
+  for (size_t first = 0; first < count; ++first) {
+    if (region.dirty[first]) continue;
+    size_t last = first;
+    while (last < count && !region.dirty[last]) ++last;
+    mprotect(reinterpret_cast<void*>(region.begin + first * kPage), (last - first) * kPage,
+             PROT_READ);
+    first = last;
   }
 }
 

@@ -62,7 +62,7 @@ class Snapshot {
     unsigned char* saved;
     bool is_program;
     std::vector<bool> dirty;
-    unsigned char* before_change;  // only between BeginLibraryChange and EndLibraryChange
+    unsigned char* before_change;  // as it was at the last BeginLibraryChange; nullptr: never
   };
   struct DirtyPage {
     uintptr_t address;
@@ -72,6 +72,7 @@ class Snapshot {
 
   Region* Find(uintptr_t address);
   void MarkDirty(Region& region, uintptr_t page);
+  static void ProtectCleanPages(const Region& region);
 
   std::vector<Region> regions_;
   std::vector<DirtyPage> dirty_;

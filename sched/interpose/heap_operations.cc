@@ -64,11 +64,11 @@ void FreeRecorded(void* pointer, AllocationKind kind, uint64_t pc) {
   g_scheduler.BeforeHeapOperation(pc);
   ProgramHeap& heap = g_scheduler.heap();
   const auto address = reinterpret_cast<uintptr_t>(pointer);
-  const FreeStatus status = heap.CheckFree(pointer, kind);
+  const HeapBlock* found;
+  const FreeStatus status = heap.CheckFree(pointer, kind, &found);
   if (status == FreeStatus::kDoubleFree || status == FreeStatus::kInvalidFree) {
-    const HeapBlock* block = ProgramHeap::Contains(address) ? heap.Lookup(address) : nullptr;
-    const std::string details = block == nullptr ? std::string() : DescribeBlock(*block);
-    g_scheduler.RecordFailedAccess(address, block == nullptr ? 1 : block->size, kWrite, kFree, pc);
+    const std::string details = found == nullptr ? std::string() : DescribeBlock(*found);
+    g_scheduler.RecordFailedAccess(address, found == nullptr ? 1 : found->size, kWrite, kFree, pc);
     if (status == FreeStatus::kDoubleFree) {
       g_scheduler.FailThread(
           BugKind::kDoubleFree,
@@ -80,7 +80,7 @@ void FreeRecorded(void* pointer, AllocationKind kind, uint64_t pc) {
                                ", which is not the beginning of a block",
                            pc, details);
   }
-  const HeapBlock block = *heap.Lookup(address);
+  const HeapBlock block = *found;  // as it is now
   if (status == FreeStatus::kMismatched) {
     g_scheduler.ReportBug(BugKind::kInvalidFree,
                           std::string(ReleaseNameOf(kind)) + " of a block that came from " +
@@ -112,11 +112,12 @@ void* ProgramReallocate(void* pointer, size_t size, uint64_t pc) {
   EngineScope scope;
   const auto address = reinterpret_cast<uintptr_t>(pointer);
   ProgramHeap& heap = g_scheduler.heap();
-  if (heap.CheckFree(pointer, AllocationKind::kMalloc) != FreeStatus::kFreed) {
+  const HeapBlock* old;
+  if (heap.CheckFree(pointer, AllocationKind::kMalloc, &old) != FreeStatus::kFreed) {
     FreeRecorded(pointer, AllocationKind::kMalloc, pc);  // reports what is wrong
     return nullptr;
   }
-  const size_t old_size = heap.Lookup(address)->size;
+  const size_t old_size = old->size;
   void* block = AllocateRecorded(size, kMinAlignment, AllocationKind::kMalloc, false, pc);
   const size_t copied = size < old_size ? size : old_size;
   if (copied != 0) {
