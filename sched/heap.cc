@@ -210,10 +210,11 @@ void* ProgramHeap::Allocate(ThreadId thread, uint64_t size, uint64_t alignment, 
 }
 
 FreeStatus ProgramHeap::CheckFree(const void* pointer, AllocationKind kind,
-                                  const HeapBlock** block) const {
+                                  const HeapBlock** found) const {
   const uint64_t address = reinterpret_cast<uint64_t>(pointer);
-  *block = Contains(address) ? FindBlock(address) : nullptr;
-  return StatusOfFree(*block, address, kind);
+  const HeapBlock* const block = Contains(address) ? FindBlock(address) : nullptr;
+  if (found != nullptr) *found = block;
+  return StatusOfFree(block, address, kind);
 }
 
 FreeStatus ProgramHeap::Free(ThreadId thread, void* pointer, AllocationKind kind, uint64_t pc) {

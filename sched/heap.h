@@ -87,8 +87,9 @@ class ProgramHeap {
   // Frees the block beginning at `pointer` (not null) on behalf of `thread`. With kNoThread its
   // place is not handed out again before Restore(), whatever the policy.
   FreeStatus Free(ThreadId thread, void* pointer, AllocationKind kind, uint64_t pc);
-  // What Free would answer; *block is the block of that place, nullptr if there is none.
-  FreeStatus CheckFree(const void* pointer, AllocationKind kind, const HeapBlock** block) const;
+  // What Free would answer. If `found` is given: *found is the block of that place, or nullptr.
+  FreeStatus CheckFree(const void* pointer, AllocationKind kind,
+                       const HeapBlock** found = nullptr) const;
 
   // The block whose slot contains the address, live or freed; nullptr if there was none yet. The
   // address need not lie in the block's bytes (redzones): see HeapBlock::begin, size.

@@ -177,7 +177,9 @@ TEST_F(HeapBlockTest, WrongFreesAreTold) {
   EXPECT_EQ(Free(p + 16), FreeStatus::kInvalidFree);
   EXPECT_EQ(Free(reinterpret_cast<void*>(RegionBegin(9) + 70000)), FreeStatus::kInvalidFree);
   EXPECT_TRUE(heap_.Lookup(Address(p))->live());
-  EXPECT_EQ(heap_.CheckFree(p, AllocationKind::kNew), FreeStatus::kMismatched);
+  const HeapBlock* block;
+  EXPECT_EQ(heap_.CheckFree(p, AllocationKind::kNew, &block), FreeStatus::kMismatched);
+  EXPECT_EQ(block, heap_.Lookup(Address(p)));
   EXPECT_TRUE(heap_.Lookup(Address(p))->live()) << "CheckFree changes nothing";
   EXPECT_EQ(Free(p), FreeStatus::kFreed);
   EXPECT_EQ(Free(p), FreeStatus::kDoubleFree);
