@@ -41,8 +41,8 @@ ThreadId DepthFirstSearch::Next(const sched::Trace& trace, const sched::StateVie
         state.IsEnabled(thread)) {
       return thread;
     }
-    SetError("step " + std::to_string(position) + ": thread " + std::to_string(thread) +
-             " ran here before and cannot run now");
+    SetStepError(position,
+                 "thread " + std::to_string(thread) + " ran here before and cannot run now");
     return sched::kAbandon;
   }
   Decision d{position, 0, 0, static_cast<uint32_t>(options_.size()), true};
@@ -61,8 +61,9 @@ uint32_t DepthFirstSearch::NextChoice(size_t at, uint32_t, uint32_t arity) {
   if (cursor_ < decisions_.size()) {
     const Decision& d = decisions_[cursor_++];
     if (!d.is_thread && d.event == position && d.count == arity) return d.chosen;
-    SetError("step " + std::to_string(position) + ": a choice of " + std::to_string(arity) +
-             " alternatives was not there, or had another number of them, before");
+    SetStepError(position,
+                 "a choice of " + std::to_string(arity) +
+                     " alternatives was not there, or had another number of them, before");
     return 0;
   }
   decisions_.push_back({position, arity, 0, 0, false});
@@ -73,8 +74,7 @@ uint32_t DepthFirstSearch::NextChoice(size_t at, uint32_t, uint32_t arity) {
 void DepthFirstSearch::EndExecution(const sched::Trace& trace) {
   Count(trace);
   if (cursor_ < decisions_.size()) {
-    SetError("step " + std::to_string(trace.size()) +
-             ": the execution ended, but one that it repeats went on");
+    SetStepError(trace.size(), "the execution ended, but one that it repeats went on");
   }
   resumed_ = false;
 }

@@ -104,8 +104,8 @@ ThreadId OptimalSearch<kWithMutants>::Next(const sched::Trace& trace,
   following_ = position < branch_depth_ ? path_.event(position) : plan_[position - branch_depth_];
   const ThreadId thread = pool_[following_].thread;
   if (thread < state.ThreadCount() && state.IsEnabled(thread)) return thread;
-  SetError("step " + std::to_string(position) + ": expected " + Describe(pool_[following_]) +
-           ", but that thread cannot run");
+  SetStepError(position,
+               "expected " + Describe(pool_[following_]) + ", but that thread cannot run");
   return sched::kAbandon;
 }
 
@@ -115,8 +115,8 @@ uint32_t OptimalSearch<kWithMutants>::NextChoice(size_t position, uint32_t index
   const EventRecord& e = pool_[following_];
   const uint32_t value = index < e.choice_count ? e.choices[index] : 0;
   if (value < arity) return value;
-  SetError("step " + std::to_string(position) + ": choice " + std::to_string(index) + " of " +
-           Describe(e) + " now has only " + std::to_string(arity) + " alternatives");
+  SetStepError(position, "choice " + std::to_string(index) + " of " + Describe(e) +
+                             " now has only " + std::to_string(arity) + " alternatives");
   return 0;
 }
 
@@ -153,8 +153,7 @@ void OptimalSearch<kWithMutants>::EndExecution(const sched::Trace& trace) {
   resumed_ = false;
   const size_t plan_end = branch_depth_ + plan_.size();
   if (error_.empty() && trace.size() < plan_end) {
-    SetError("step " + std::to_string(trace.size()) +
-             ": the execution ended, but one that it repeats went on");
+    SetStepError(trace.size(), "the execution ended, but one that it repeats went on");
   }
   if (!error_.empty()) return;
   for (size_t p = branch_depth_; p < trace.size(); ++p) {
@@ -172,8 +171,10 @@ void OptimalSearch<kWithMutants>::EndExecution(const sched::Trace& trace) {
       DiscardRequests(nodes_[p + 1]);
       if (p + 1 == plan_end && p + 1 < trace.size() &&
           nodes_[p + 1].sleep_begin != nodes_[p + 1].sleep_end) {
-        SetError("step " + std::to_string(p + 1) + ": still asleep at the end of a request: " +
-                 Describe(pool_[sleep_entries_[sleep_items_[nodes_[p + 1].sleep_begin]].event]));
+        SetStepError(
+            p + 1,
+            "still asleep at the end of a request: " +
+                Describe(pool_[sleep_entries_[sleep_items_[nodes_[p + 1].sleep_begin]].event]));
         return;
       }
     }
@@ -188,8 +189,7 @@ void OptimalSearch<kWithMutants>::CheckReplayed(const sched::Trace& trace) {
   bool universal;
   for (size_t p = 0; p < branch_depth_; ++p) {
     if (p >= trace.size()) {
-      SetError("step " + std::to_string(p) + ": expected " + Describe(path_.record(p)) +
-               ", but the execution ended");
+      SetStepError(p, "expected " + Describe(path_.record(p)) + ", but the execution ended");
       return;
     }
     const EventRecord& expected = path_.record(p);
@@ -206,8 +206,7 @@ void OptimalSearch<kWithMutants>::CheckReplayed(const sched::Trace& trace) {
     found.choice_count = 0;
     found.ranges = ranges.data();
     found.range_count = static_cast<uint32_t>(ranges.size());
-    SetError("step " + std::to_string(p) + ": expected " + Describe(expected) + ", found " +
-             Describe(found));
+    SetStepError(p, "expected " + Describe(expected) + ", found " + Describe(found));
     return;
   }
 }
@@ -225,8 +224,8 @@ bool OptimalSearch<kWithMutants>::CheckPlanned(const sched::Trace&, size_t posit
     fits = fits && RangesInclude(found.footprint(), planned.footprint());
   }
   if (!fits) {
-    SetError("step " + std::to_string(position) + ": expected " +
-             (planned.exact ? "" : "at least ") + Describe(planned) + ", found " + Describe(found));
+    SetStepError(position, "expected " + (planned.exact ? "" : "at least ") + Describe(planned) +
+                               ", found " + Describe(found));
   }
   return fits;
 }
@@ -260,8 +259,7 @@ void OptimalSearch<kWithMutants>::PassSleepers(size_t position) {
     const EventRecord& sleeper = pool_[entry.event];
     if (sleeper.thread == event.thread && EventPool::SameChoices(sleeper, event) &&
         (!kWithMutants || options_.mutation == Mutation::kNone)) {
-      SetError("step " + std::to_string(position) +
-               ": a sleeping event was taken again: " + Describe(event));
+      SetStepError(position, "a sleeping event was taken again: " + Describe(event));
     }
     if (SleeperWakes(sleeper, event)) {
       entry.first_waker = static_cast<uint32_t>(position);

@@ -261,11 +261,6 @@ void Path::ForEachDisabler(const sched::Operation& operation, sched::ThreadId th
       }
       return;
     }
-    case OperationKind::kJoin: {
-      const uint32_t exit = LastWrite(object);
-      if (exit != kNoPosition && candidate(exit)) visit(exit);
-      return;
-    }
     default:
       return;
   }

@@ -15,7 +15,7 @@ bool ReplayStrategy::BeginExecution(const sched::Trace&, size_t* keep) {
 void ReplayStrategy::Diverge(size_t step, std::string why) {
   if (diverged_step_.has_value()) return;
   diverged_step_ = step;
-  SetError("step " + std::to_string(step) + ": " + why);
+  SetStepError(step, why);
 }
 
 sched::ThreadId ReplayStrategy::Next(const sched::Trace& trace, const sched::StateView& state) {

@@ -7,11 +7,9 @@
 #ifndef MC_DPOR_SEARCH_H_
 #define MC_DPOR_SEARCH_H_
 
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "sched/strategy.h"
@@ -57,15 +55,8 @@ class Search : public sched::Strategy {
   // Not empty: the search cannot go on (the program is not a function of the schedule, or a fault
   // of the event model or of the search); says at which step, what was expected and what was found.
   const std::string& error() const { return error_; }
-  // The step at which the search found that, if its error begins with one.
-  std::optional<size_t> error_step() const {
-    constexpr std::string_view kBegin = "step ";
-    size_t step = 0;
-    if (!error_.starts_with(kBegin)) return std::nullopt;
-    const char* const digits = error_.data() + kBegin.size();
-    const auto [end, failure] = std::from_chars(digits, error_.data() + error_.size(), step);
-    return failure == std::errc() && end != digits ? std::optional(step) : std::nullopt;
-  }
+  // The step at which the search found that, if it is about one.
+  std::optional<size_t> error_step() const { return error_step_; }
 
  protected:
   // Counts a finished execution.
@@ -86,6 +77,11 @@ class Search : public sched::Strategy {
   void SetError(std::string text) {
     if (error_.empty()) error_ = std::move(text);
   }
+  void SetStepError(size_t step, const std::string& text) {
+    if (!error_.empty()) return;
+    error_ = "step " + std::to_string(step) + ": " + text;
+    error_step_ = step;
+  }
 
   uint64_t executions_ = 0, sleep_blocked_ = 0, assumption_failed_ = 0;
   uint64_t transitions_ = 0;
@@ -93,6 +89,7 @@ class Search : public sched::Strategy {
   bool complete_ = false;
   bool resumed_ = false;
   std::string error_;
+  std::optional<size_t> error_step_;
 };
 
 // Picks the thread of a free run.

@@ -178,8 +178,8 @@ ThreadId SourceSearch::Next(const sched::Trace& trace, const sched::StateView& s
   if (position <= branch_depth_ && runs() > 0) {
     const ThreadId thread = position < branch_depth_ ? path_.thread(position) : entry_.thread;
     if (thread < state.ThreadCount() && state.IsEnabled(thread)) return running_ = thread;
-    SetError("step " + std::to_string(position) + ": thread " + std::to_string(thread) +
-             " ran here before and cannot run now");
+    SetStepError(position,
+                 "thread " + std::to_string(thread) + " ran here before and cannot run now");
     return sched::kAbandon;
   }
   Sync(trace);
@@ -205,8 +205,8 @@ uint32_t SourceSearch::NextChoice(size_t position, uint32_t index, uint32_t arit
     }
   }
   if (value >= arity) {
-    SetError("step " + std::to_string(position) + ": choice " + std::to_string(index) +
-             " now has only " + std::to_string(arity) + " alternatives");
+    SetStepError(position, "choice " + std::to_string(index) + " now has only " +
+                               std::to_string(arity) + " alternatives");
     value = 0;
   }
   block_choices_.push_back(value);
@@ -226,15 +226,14 @@ void SourceSearch::EndExecution(const sched::Trace& trace) {
       if (p < trace.size()) path_.BuildRanges(trace, p, &ranges, &universal);
       if (p >= trace.size() || trace.events[p].thread != path_.thread(p) ||
           !std::ranges::equal(ranges, path_.record(p).footprint())) {
-        SetError("step " + std::to_string(p) + ": not what was executed before the suspension");
+        SetStepError(p, "not what was executed before the suspension");
         return;
       }
     }
   }
   resumed_ = false;
   if (trace.size() < branch_depth_) {
-    SetError("step " + std::to_string(trace.size()) +
-             ": the execution ended, but one that it repeats went on");
+    SetStepError(trace.size(), "the execution ended, but one that it repeats went on");
     return;
   }
   Sync(trace);
