@@ -224,8 +224,8 @@ bool OptimalSearch<kWithMutants>::CheckPlanned(const sched::Trace&, size_t posit
     fits = fits && RangesInclude(found.footprint(), planned.footprint());
   }
   if (!fits) {
-    SetStepError(position, "expected " + (planned.exact ? "" : "at least ") + Describe(planned) +
-                               ", found " + Describe(found));
+    SetStepError(position, std::string("expected ") + (planned.exact ? "" : "at least ") +
+                               Describe(planned) + ", found " + Describe(found));
   }
   return fits;
 }
