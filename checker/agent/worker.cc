@@ -10,6 +10,7 @@
 #include "checker/agent/output.h"
 #include "checker/agent/registered_tests.h"
 #include "checker/agent/schedule_text.h"
+#include "sched/kernel_state.h"
 #include "sched/start.h"
 
 namespace mc::checker {
@@ -140,6 +141,7 @@ void Worker::Run(const Message& message) {
   AddProgress(job, &last);
   static constexpr const char* kReasons[] = {"", "executions", "time", "stop", "bug", ""};
   if (end != SliceEnd::kComplete) last.Set("reason", kReasons[static_cast<int>(end)]);
+  if (job.is_replay()) last.Set("lasting", sched::LastingSystemCalls());
   channel_.Send(last);
 }
 
@@ -249,7 +251,7 @@ void Worker::ReportDivergence(Job& job) {
     if (step < trace.size()) add_event("found", trace, step);
     message.Set("message", job.search().error());
   }
-  message.Set("standing", DescribeThreads());
+  message.Set("standing", DescribeThreads()).Set("lasting", sched::LastingSystemCalls());
   channel_.Send(message);
 }
 
@@ -317,7 +319,9 @@ std::string Worker::DescribeObject(sched::Cell cell) const {
     return "stack of T" +
            std::to_string((cell - sched::kFiberStackBase) / sched::kFiberStackStride);
   }
-  return "memory at " + sched::Hex(cell);
+  std::string mapping = sched::DescribeMapping(cell);
+  mapping.resize(std::min(mapping.size(), mapping.find('\n')));
+  return mapping.empty() ? "memory at " + sched::Hex(cell) : mapping;
 }
 
 bool Worker::ReportBugs(Job& job) {

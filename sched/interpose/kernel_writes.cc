@@ -15,6 +15,8 @@
 #include "sched/interpose/export.h"
 #include "sched/interpose/hook.h"
 #include "sched/interpose/kernel_arguments.h"
+#include "sched/interpose/system_call_effects.h"
+#include "sched/kernel_state.h"
 #include "sched/scheduler.h"
 #include "sched/system_call_watch.h"
 
@@ -28,13 +30,16 @@ void RecordWritten(const void* address, size_t size, uint64_t pc) {
 }
 
 // Calls the C library's function of this name; `size` bytes at `place` are written if it succeeds.
+// `effects`: what the system call changes (system_call_effects.h).
 template <typename Function, typename... Arguments>
-auto Call(const char* name, const void* place, size_t size, uint64_t pc, Arguments... arguments) {
+auto Call(const char* name, uint32_t effects, const void* place, size_t size, uint64_t pc,
+          Arguments... arguments) {
   const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
   if (!g_program_running) return real(arguments...);
   EngineScope scope;
   OpenForKernel(place, size);
   g_system_call_made = true;  // not seen at the boundary: engine code makes it
+  g_kernel_effects |= effects;
   const auto result = real(arguments...);
   if (result == 0) RecordWritten(place, size, pc);
   return result;
@@ -63,6 +68,7 @@ ssize_t Receive(long number, const char* name, void* place, size_t size, uint64_
 }  // namespace mc::sched
 
 using mc::sched::Call;
+using mc::sched::kOpens;
 using mc::sched::Receive;
 
 MC_EXPORT ssize_t read(int descriptor, void* place, size_t size) {
@@ -88,33 +94,34 @@ MC_EXPORT ssize_t recvfrom(int descriptor, void* place, size_t size, int flags, 
       address_size);
 }
 MC_EXPORT int pipe(int ends[2]) noexcept {
-  return Call<int (*)(int*)>("pipe", ends, 2 * sizeof(int), MC_CALLER_PC(), ends);
+  return Call<int (*)(int*)>("pipe", kOpens, ends, 2 * sizeof(int), MC_CALLER_PC(), ends);
 }
 MC_EXPORT int pipe2(int ends[2], int flags) noexcept {
-  return Call<int (*)(int*, int)>("pipe2", ends, 2 * sizeof(int), MC_CALLER_PC(), ends, flags);
+  return Call<int (*)(int*, int)>("pipe2", kOpens, ends, 2 * sizeof(int), MC_CALLER_PC(), ends,
+                                  flags);
 }
 MC_EXPORT int socketpair(int domain, int type, int protocol, int ends[2]) noexcept {
-  return Call<int (*)(int, int, int, int*)>("socketpair", ends, 2 * sizeof(int), MC_CALLER_PC(),
-                                            domain, type, protocol, ends);
+  return Call<int (*)(int, int, int, int*)>("socketpair", kOpens, ends, 2 * sizeof(int),
+                                            MC_CALLER_PC(), domain, type, protocol, ends);
 }
 MC_EXPORT int stat(const char* path, struct stat* place) noexcept {
-  return Call<int (*)(const char*, struct stat*)>("stat", place, sizeof *place, MC_CALLER_PC(),
+  return Call<int (*)(const char*, struct stat*)>("stat", 0, place, sizeof *place, MC_CALLER_PC(),
                                                   path, place);
 }
 MC_EXPORT int lstat(const char* path, struct stat* place) noexcept {
-  return Call<int (*)(const char*, struct stat*)>("lstat", place, sizeof *place, MC_CALLER_PC(),
+  return Call<int (*)(const char*, struct stat*)>("lstat", 0, place, sizeof *place, MC_CALLER_PC(),
                                                   path, place);
 }
 MC_EXPORT int fstat(int descriptor, struct stat* place) noexcept {
-  return Call<int (*)(int, struct stat*)>("fstat", place, sizeof *place, MC_CALLER_PC(), descriptor,
-                                          place);
+  return Call<int (*)(int, struct stat*)>("fstat", 0, place, sizeof *place, MC_CALLER_PC(),
+                                          descriptor, place);
 }
 MC_EXPORT int fstatat(int directory, const char* path, struct stat* place, int flags) noexcept {
   return Call<int (*)(int, const char*, struct stat*, int)>(
-      "fstatat", place, sizeof *place, MC_CALLER_PC(), directory, path, place, flags);
+      "fstatat", 0, place, sizeof *place, MC_CALLER_PC(), directory, path, place, flags);
 }
 MC_EXPORT int uname(struct utsname* place) noexcept {
-  return Call<int (*)(struct utsname*)>("uname", place, sizeof *place, MC_CALLER_PC(), place);
+  return Call<int (*)(struct utsname*)>("uname", 0, place, sizeof *place, MC_CALLER_PC(), place);
 }
 MC_EXPORT int getsockopt(int socket, int level, int option, void* place, socklen_t* size) noexcept {
   if (mc::sched::g_program_running && size != nullptr) {
@@ -122,7 +129,7 @@ MC_EXPORT int getsockopt(int socket, int level, int option, void* place, socklen
     mc::sched::OpenForKernel(size, sizeof *size);
   }
   return Call<int (*)(int, int, int, void*, socklen_t*)>(
-      "getsockopt", place, size == nullptr ? 0 : *size, MC_CALLER_PC(), socket, level, option,
+      "getsockopt", 0, place, size == nullptr ? 0 : *size, MC_CALLER_PC(), socket, level, option,
       place, size);
 }
 MC_EXPORT char* getcwd(char* place, size_t size) noexcept {
