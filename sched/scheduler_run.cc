@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "sched/c_library.h"
 #include "sched/exit_handlers.h"
 #include "sched/kernel_state.h"
 #include "sched/scheduler.h"
@@ -17,6 +18,7 @@ void Scheduler::Initialise(int (*body)(void*), void* argument) {
   body_argument_ = argument;
   // Else shared_ptr counts with plain, apparently racy, increments until the first thread exists.
   __libc_single_threaded = 0;
+  FindCLibrary();
   InitialiseFibers();
   MakeThread(kNoThread, 0);
   engine_.thread_pointer = threads_[0]->thread_pointer;

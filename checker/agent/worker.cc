@@ -10,6 +10,7 @@
 #include "checker/agent/output.h"
 #include "checker/agent/registered_tests.h"
 #include "checker/agent/schedule_text.h"
+#include "sched/hidden_state.h"
 #include "sched/kernel_state.h"
 #include "sched/start.h"
 
@@ -319,6 +320,7 @@ std::string Worker::DescribeObject(sched::Cell cell) const {
     return "stack of T" +
            std::to_string((cell - sched::kFiberStackBase) / sched::kFiberStackStride);
   }
+  if (const char* name = sched::NameOfHiddenState(cell)) return name;
   std::string mapping = sched::DescribeMapping(cell);
   mapping.resize(std::min(mapping.size(), mapping.find('\n')));
   return mapping.empty() ? "memory at " + sched::Hex(cell) : mapping;

@@ -19,6 +19,7 @@
 #include "sched/interpose/kernel_arguments.h"
 #include "sched/interpose/kernel_boundary.h"
 #include "sched/interpose/kernel_call.h"
+#include "sched/interpose/kernel_cells.h"
 #include "sched/interpose/mappings.h"
 #include "sched/interpose/system_call_effects.h"
 #include "sched/kernel_state.h"
@@ -342,6 +343,7 @@ void NoteLastingCall(const char* name) {
 
 bool NoteSystemCall(long number, const long arguments[6], long* result) {
   const SystemCallEffects effects = EffectsOf(number, arguments);
+  RecordKernelCells(number, arguments, effects.bits);
   if (effects.bits == 0) return false;
   g_system_call_made = true;
   g_kernel_effects |= effects.bits;
@@ -369,6 +371,7 @@ void SaveKernelState() {
 
 void ForgetKernelEffects() {
   ForgetMappings();
+  ForgetTemporaryNames();
   g_kernel_effects = 0;
 }
 

@@ -140,8 +140,7 @@ constexpr Row kRows[] = {
     {SYS_pidfd_open, kOpens},
     {SYS_recvmsg, kOpens | kMoves},
     {SYS_recvmmsg, kOpens | kMoves},
-    {SYS_fcntl, kOpens | kMoves},
-    {SYS_ioctl, kOpens | kMoves},
+    {SYS_ioctl, kMoves},
     {SYS_close, kCloses},
     {SYS_close_range, kCloses},
     {SYS_dup2, kOpens | kCloses},
@@ -257,6 +256,19 @@ SystemCallEffects OfOpen(long flags, const char* name) {
   return {kOpens, nullptr};
 }
 
+SystemCallEffects OfControl(long command) {
+  switch (command) {
+    case F_GETFD:
+    case F_GETFL:
+      return {};
+    case F_DUPFD:
+    case F_DUPFD_CLOEXEC:
+      return {kOpens, nullptr};
+    default:
+      return {kMoves, nullptr};
+  }
+}
+
 // A change of what the file holds or is.
 SystemCallEffects OfChange(long descriptor, uint16_t bits, const char* name) {
   if (!IsNamedFile(descriptor)) return {bits, nullptr};
@@ -300,8 +312,11 @@ SystemCallEffects EffectsOf(long number, const long a[6]) {
         return {kMaps, nullptr};
       }
       return OfChange(a[4], kMaps, "mmap of a file");
+    case SYS_fcntl:
+      return OfControl(a[1]);
     case SYS_ioctl:
       if (a[1] == TCGETS) return {};  // is it a terminal?
+      if (a[1] == TIOCGPTPEER) return {kOpens, nullptr};
       break;
     default:
       break;
