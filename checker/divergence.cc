@@ -77,12 +77,22 @@ std::string FirstDifference(const Schedule& schedule, const PictureExecution& ex
 
 }  // namespace
 
+std::string ExplainLastingCalls(std::string_view calls) {
+  if (calls.empty()) return "";
+  return absl::StrCat(
+      "The program changes what mc cannot put back between executions: it calls ", View(calls),
+      ". What one execution leaves, the next one finds. Let the test make at its beginning all "
+      "that "
+      "it finds there, in files of its own that it removes before or overwrites, or keep it in "
+      "memory (memfd_create, socketpair).\n");
+}
+
 std::string ExplainDivergedSearch(const Message& message, Symbolizer* symbolizer) {
   return absl::StrCat(
       "diverged: an execution that repeats the beginning of an earlier one did something else at "
       "step ",
       message.Number("step"), ". ", DescribeDivergence(message, symbolizer), "\n",
-      DescribeThreadsAt(message, symbolizer),
+      DescribeThreadsAt(message, symbolizer), ExplainLastingCalls(message.Text("lasting")),
       "What a program does may depend on nothing but the schedule. Look for what differs from run "
       "to run: time that is read past the system's clocks (rdtsc), uninitialised memory, what a "
       "file, a pipe, the "
@@ -106,7 +116,7 @@ std::string ExplainDivergedReplay(const Message& message, const Schedule& schedu
   }
   return absl::StrCat(
       text, "; ", DescribeDivergence(message, symbolizer), "\n", FirstDifference(schedule, done),
-      DescribeThreadsAt(message, symbolizer),
+      DescribeThreadsAt(message, symbolizer), ExplainLastingCalls(message.Text("lasting")),
       "Either the file was edited or damaged, or the program does not do what it did when the "
       "schedule was recorded: other arguments, environment, files or libraries, or something that "
       "is no function of the schedule. Run mc again to record a new one.");

@@ -4,6 +4,7 @@
 #define MC_CHECKER_DIVERGENCE_H_
 
 #include <string>
+#include <string_view>
 
 #include "checker/message.h"
 #include "checker/picture.h"
@@ -20,6 +21,10 @@ std::string ExplainDivergedSearch(const Message& message, Symbolizer* symbolizer
 // The replay of a schedule; `done` is what it did until then.
 std::string ExplainDivergedReplay(const Message& message, const Schedule& schedule,
                                   const PictureExecution& done, Symbolizer* symbolizer);
+
+// What to say of an execution that was not as an earlier one, if the program made the system calls
+// named there (sched/kernel_state.h); "" if it made none. One line.
+std::string ExplainLastingCalls(std::string_view calls);
 
 }  // namespace mc::checker
 

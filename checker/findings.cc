@@ -95,7 +95,10 @@ Race* Findings::FindOrAdd(const Message& message) {
 
 std::string Findings::ObjectOf(const Message& message) {
   const std::string variable = symbolizer_->VariableAt(message.Number("address"));
-  return variable.empty() ? symbolizer_->ReplaceCodeAddresses(message.Text("object")) : variable;
+  const std::string_view object = message.Text("object");
+  // What the harness could not name.
+  const bool is_address = object.empty() || object.starts_with("memory at ");
+  return variable.empty() || !is_address ? symbolizer_->ReplaceCodeAddresses(object) : variable;
 }
 
 void Findings::RaiseStatus(const Message& message, bool was_known, Race* race) {

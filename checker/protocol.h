@@ -47,8 +47,10 @@
 //   final id= hash= outcome=   only with final_states=1: each distinct final state once
 //   diverged id= step= message= thread= expected= found= (what it was to do at that step, and what
 //            it did, as far as that is known) standing= (a line for each thread) threads=
+//            lasting= (names of system calls whose effect cannot be put back)
 //   paused id= reason=executions|time|stop|bug             + the fields of progress
 //   complete id=                                           + the fields of progress
+//            of a replay, both with lasting=
 //   error id= message=
 //
 // A STEP is THREAD[:CHOICE.CHOICE...][@PC[/WHAT]], e.g. "3:1.0@4198742/lock": which thread runs,

@@ -236,6 +236,7 @@ bool Replay::OnMessage(const Message& message, Outcome* outcome) {
   } else if (type == "complete" || type == "paused") {
     progress_.executions = message.Number("executions");
     progress_.transitions = message.Number("transitions");
+    lasting_calls_ = std::string(message.Text("lasting"));
     *outcome = Reproduced() ? Outcome::kReproduced : Outcome::kNoFailure;
     return true;
   }
@@ -427,6 +428,7 @@ int Replay::Finish(Outcome outcome) {
       return 1;
     }
     case Outcome::kNoFailure:
+      fputs(ExplainLastingCalls(lasting_calls_).c_str(), stderr);
       Print(absl::StrCat("mc: ", palette_.Bold("NO BUG FOUND"),
                          " as the schedule ran without the failure; ", steps, "\n"));
       return 0;

@@ -56,6 +56,7 @@ class Replay {
   PictureExecution execution_;
   JobProgress progress_;
   std::string error_;
+  std::string lasting_calls_;  // of the program: what they change may differ from what was recorded
 };
 
 }  // namespace mc::checker

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sched/kernel_state.h"
+
 namespace mc::sched {
 namespace {
 
@@ -59,6 +61,15 @@ std::vector<const HeapBlock*> FindLostBlocks(const ProgramHeap& heap, const Snap
   heap.VisitLiveSinceSnapshot([&](const HeapBlock& block) { blocks.push_back(&block); });
   Marker marker(std::move(blocks));
   snapshot.ForEachRegion([&](uintptr_t begin, uintptr_t end) { marker.Scan(begin, end); });
+  marker.Finish();
+  std::vector<const HeapBlock*> lost = marker.Lost();
+  if (lost.empty() || !HasMappings()) return lost;
+  VisitMappedPages(
+      [](const void* copy, size_t size, void* context) {
+        const auto begin = reinterpret_cast<uint64_t>(copy);
+        static_cast<Marker*>(context)->Scan(begin, begin + size);
+      },
+      &marker);
   marker.Finish();
   return marker.Lost();
 }

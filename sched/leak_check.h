@@ -1,7 +1,8 @@
 // The leak check: blocks allocated in this execution that nothing refers to at its end.
 //
 // Conservative, as in LeakSanitizer: a block is reachable if a word of a root (writable globals of
-// the program and its libraries) or of a reachable block holds an address inside it.
+// the program and its libraries, and what it has mapped) or of a reachable block holds an address
+// inside it.
 #ifndef MC_SCHED_LEAK_CHECK_H_
 #define MC_SCHED_LEAK_CHECK_H_
 

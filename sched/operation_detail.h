@@ -62,9 +62,10 @@ enum class OperationDetail : uint8_t {
   kDeschedule,
   kMakeRunnable,
   kAtomicSection,
+  kSystemCall,
 };
 
-inline constexpr std::array<std::string_view, 52> kOperationDetailNames = {"",
+inline constexpr std::array<std::string_view, 53> kOperationDetailNames = {"",
                                                                            "lock",
                                                                            "trylock",
                                                                            "timed lock",
@@ -115,15 +116,16 @@ inline constexpr std::array<std::string_view, 52> kOperationDetailNames = {"",
                                                                            "random number",
                                                                            "deschedule",
                                                                            "make runnable",
-                                                                           "atomic section"};
+                                                                           "atomic section",
+                                                                           "system call"};
 
 // "" for a number that is none of them.
 constexpr std::string_view NameOfOperationDetail(uint8_t detail) {
   return detail < kOperationDetailNames.size() ? kOperationDetailNames[detail] : std::string_view();
 }
 
-static_assert(NameOfOperationDetail(static_cast<uint8_t>(OperationDetail::kAtomicSection)) ==
-              "atomic section");
+static_assert(NameOfOperationDetail(static_cast<uint8_t>(OperationDetail::kSystemCall)) ==
+              "system call");
 
 }  // namespace mc::sched
 

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "sched/c_library.h"
+
 // The linker's marks of where this library begins and its code ends.
 extern "C" __attribute__((visibility("hidden"))) char __ehdr_start, etext;
 
@@ -55,8 +57,8 @@ void Scheduler::BeforeCreation(PreemptionPointClass pp, uint64_t pc, uint8_t det
   block_is_fresh_ = false;
 }
 
-void Scheduler::PreemptBeforeAccess() {
-  if (current_->atomic_depth != 0) return;
+void Scheduler::PreemptBeforeAccess(uint64_t pc) {
+  if (current_->atomic_depth != 0 || IsCLibraryCode(pc)) return;
   EndBlock(Operation{}, nullptr);
 }
 

@@ -208,7 +208,7 @@ class Scheduler final : public StateView, private SchedulerState {
   void BeforeHeapOperation(uint64_t pc) {
     ++hook_calls_;
     const bool is_point = sites_.IsPreemptionPoint(pc, false);
-    if (!block_is_fresh_ && (current_->preemption_due || is_point)) PreemptBeforeAccess();
+    if (!block_is_fresh_ && (current_->preemption_due || is_point)) PreemptBeforeAccess(pc);
     // Under the other policies, where a block lies depends on what other threads did.
     if (is_point || !sites_.omits_ordered() || options_.heap_policy == HeapPolicy::kRecycle) {
       block_is_fresh_ = false;
@@ -219,7 +219,7 @@ class Scheduler final : public StateView, private SchedulerState {
   void BeforeAccess(uintptr_t address, size_t size, uint8_t mode, uint16_t flags, uint64_t pc) {
     ++hook_calls_;
     const bool is_point = sites_.IsPreemptionPoint(pc, (flags & kAtomic) != 0);
-    if (!block_is_fresh_ && (current_->preemption_due || is_point)) PreemptBeforeAccess();
+    if (!block_is_fresh_ && (current_->preemption_due || is_point)) PreemptBeforeAccess(pc);
     // What is ordered by synchronisation anyway commutes with all that could come in between: a
     // block needs an end only before its second access that others can see.
     if (is_point || !sites_.omits_ordered()) block_is_fresh_ = false;
@@ -380,7 +380,7 @@ class Scheduler final : public StateView, private SchedulerState {
     }
     trace_.accesses.push_back(access);
   }
-  void PreemptBeforeAccess();
+  void PreemptBeforeAccess(uint64_t pc);
   void ReportPoisonedAccess(uintptr_t address, size_t size, uint8_t mode, uint16_t flags,
                             uint64_t pc);
   void RecordBlockingTest(const Operation& operation);

@@ -321,8 +321,10 @@ void Scheduler::ReportLeaks() {
   current_ = threads_[lost[0]->allocating_thread];
   position_ = trace_.size() - 1;
   ReportBug(BugKind::kLeak,
-            std::to_string(lost.size()) + " blocks (" + std::to_string(bytes) +
-                " bytes) are never freed and nothing refers to them",
+            lost.size() == 1 ? "a block of " + std::to_string(bytes) +
+                                   " bytes is never freed and nothing refers to it"
+                             : std::to_string(lost.size()) + " blocks (" + std::to_string(bytes) +
+                                   " bytes) are never freed and nothing refers to them",
             lost[0]->allocation_pc, details);
   result_.bugs.back().stack.assign(1, lost[0]->allocation_pc);
   current_ = &engine_;

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "sched/c_library.h"
 #include "sched/exit_handlers.h"
+#include "sched/kernel_state.h"
 #include "sched/scheduler.h"
 #include "sched/system_call_watch.h"
 
@@ -16,6 +18,7 @@ void Scheduler::Initialise(int (*body)(void*), void* argument) {
   body_argument_ = argument;
   // Else shared_ptr counts with plain, apparently racy, increments until the first thread exists.
   __libc_single_threaded = 0;
+  FindCLibrary();
   InitialiseFibers();
   MakeThread(kNoThread, 0);
   engine_.thread_pointer = threads_[0]->thread_pointer;
@@ -42,6 +45,7 @@ void Scheduler::Initialise(int (*body)(void*), void* argument) {
     end = high;
   });
   snapshot_.AddRegion(begin, end, false);
+  SaveKernelState();
   snapshot_.Take();
   program_begun_ = true;
 }
@@ -124,6 +128,7 @@ void Scheduler::ResetThreads() {
 
 bool Scheduler::RunExecution(Strategy& strategy, bool same_search_as_before) {
   size_t keep = 0;
+  if (g_kernel_effects != 0) ForgetKernelEffects();
   strategy_ = &strategy;
   if (!strategy.BeginExecution(trace_, &keep)) return false;
   if (!same_search_as_before) keep = 0;
@@ -146,7 +151,9 @@ bool Scheduler::RunExecution(Strategy& strategy, bool same_search_as_before) {
   repeated_events_ = keep - next_position_;
   RunThreads();
   FillEnds();
+  if (g_kernel_effects != 0) RestoreProtections();
   if (!result_.diverged) JudgeEnd();
+  if (g_kernel_effects != 0) RestoreKernelState();
   for (Observer* o : observers_) o->OnExecutionEnd(trace_);
   strategy.EndExecution(trace_);
   return true;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sched/c_library.h"
+
 namespace mc::sched {
 
 void SiteFilter::Configure(const PreemptionPoints& points, bool learn, bool omit_ordered) {
@@ -28,6 +30,8 @@ bool SiteFilter::Learn(uint64_t pc) {
 
 void SiteFilter::Fill(uint64_t pc, CacheEntry* entry) const {
   entry->pc = pc;
+  entry->is_point = false;
+  if (IsCLibraryCode(pc)) return;
   entry->is_point = std::binary_search(learned_.begin(), learned_.end(), pc);
   if (entry->is_point) return;
   // The call lies before its return address.

@@ -1,7 +1,5 @@
 #include "checker/agent/job.h"
 
-#include <dlfcn.h>
-#include <gnu/libc-version.h>
 #include <stdlib.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "dpor/law_check.h"
 #include "dpor/replay_strategy.h"
 #include "dpor/strategy_table.h"
+#include "sched/c_library.h"
 
 namespace mc::checker {
 namespace {
@@ -195,23 +194,10 @@ bool Job::LearnsFrom(const racedet::Candidate& candidate) const {
   return candidate.unordered || (classes & sched::kPpSync) != sched::kPpSync;
 }
 
-namespace {
-
-// Inside the C library a thread may hold one of its locks, which mc cannot schedule: setenv
-// allocates under one, for instance.
-bool IsInCLibrary(uint64_t pc) {
-  Dl_info here, library;
-  return dladdr(reinterpret_cast<const void*>(pc), &here) != 0 &&
-         dladdr(reinterpret_cast<const void*>(&gnu_get_libc_version), &library) != 0 &&
-         here.dli_fbase == library.dli_fbase;
-}
-
-}  // namespace
-
 bool Job::Learn(uint64_t pc_a, uint64_t pc_b) {
   bool is_new = false;
   for (uint64_t pc : {pc_a, pc_b}) {
-    if (pc == 0 || IsInCLibrary(pc) ||
+    if (pc == 0 || sched::IsCLibraryCode(pc) ||
         std::find(learned_.begin(), learned_.end(), pc) != learned_.end())
       continue;
     learned_.push_back(pc);

@@ -12,7 +12,9 @@ int g_saved[2] = {-1, -1};
 }  // namespace
 
 void SilenceOutput() {
-  fflush(nullptr);
+  // A thread of the last execution may have stopped with the lock.
+  fflush_unlocked(stdout);
+  fflush_unlocked(stderr);
   const int sink = open("/dev/null", O_WRONLY | O_CLOEXEC);
   if (sink < 0) return;
   for (int i = 0; i < 2; ++i) {

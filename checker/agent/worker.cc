@@ -10,6 +10,8 @@
 #include "checker/agent/output.h"
 #include "checker/agent/registered_tests.h"
 #include "checker/agent/schedule_text.h"
+#include "sched/hidden_state.h"
+#include "sched/kernel_state.h"
 #include "sched/start.h"
 
 namespace mc::checker {
@@ -140,6 +142,7 @@ void Worker::Run(const Message& message) {
   AddProgress(job, &last);
   static constexpr const char* kReasons[] = {"", "executions", "time", "stop", "bug", ""};
   if (end != SliceEnd::kComplete) last.Set("reason", kReasons[static_cast<int>(end)]);
+  if (job.is_replay()) last.Set("lasting", sched::LastingSystemCalls());
   channel_.Send(last);
 }
 
@@ -249,7 +252,7 @@ void Worker::ReportDivergence(Job& job) {
     if (step < trace.size()) add_event("found", trace, step);
     message.Set("message", job.search().error());
   }
-  message.Set("standing", DescribeThreads());
+  message.Set("standing", DescribeThreads()).Set("lasting", sched::LastingSystemCalls());
   channel_.Send(message);
 }
 
@@ -317,7 +320,10 @@ std::string Worker::DescribeObject(sched::Cell cell) const {
     return "stack of T" +
            std::to_string((cell - sched::kFiberStackBase) / sched::kFiberStackStride);
   }
-  return "memory at " + sched::Hex(cell);
+  if (const char* name = sched::NameOfHiddenState(cell)) return name;
+  std::string mapping = sched::DescribeMapping(cell);
+  mapping.resize(std::min(mapping.size(), mapping.find('\n')));
+  return mapping.empty() ? "memory at " + sched::Hex(cell) : mapping;
 }
 
 bool Worker::ReportBugs(Job& job) {

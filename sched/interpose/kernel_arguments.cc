@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "sched/interpose/hook.h"
+#include "sched/interpose/kernel_state.h"
 #include "sched/interpose/real.h"
 #include "sched/scheduler.h"
 #include "sched/system_call_watch.h"
@@ -296,6 +297,8 @@ const char* WaitsForOthers(long number, const long arguments[6]) {
 
 void BeforeSystemCallOf(long number, const long arguments[6]) {
   g_system_call_made = true;
+  long unused;
+  NoteSystemCall(number, arguments, &unused);
   OpenWhatKernelWrites(number, arguments);
   if (const char* const name = WaitsForOthers(number, arguments)) {
     Unsupported(std::string(name) + " that waits for another thread or process");

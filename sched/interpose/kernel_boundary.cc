@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -13,6 +12,10 @@
 
 #include "sched/interpose/hook.h"
 #include "sched/interpose/kernel_arguments.h"
+#include "sched/interpose/kernel_call.h"
+#include "sched/interpose/kernel_state.h"
+#include "sched/interpose/mappings.h"
+#include "sched/interpose/program_code.h"
 #include "sched/scheduler.h"
 #include "sched/system_call_watch.h"
 
@@ -65,14 +68,6 @@ constexpr int kSetUserDispatch = 59;              // PR_SET_SYSCALL_USER_DISPATC
 constexpr long kDispatchOn = 1;
 constexpr int kEngineSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
 
-// struct sigaction as the kernel has it.
-struct KernelAction {
-  FaultHandler handler;
-  uint64_t flags;
-  const char* restorer;
-  uint64_t mask;
-};
-
 bool IsEngineSignal(long number) {
   for (const int one : kEngineSignals) {
     if (one == number) return true;
@@ -84,23 +79,6 @@ uint64_t EngineSignalBits() {
   uint64_t bits = 0;
   for (const int number : kEngineSignals) bits |= uint64_t{1} << (number - 1);
   return bits;
-}
-
-long KernelCall(long number, long a, long b, long c, long d, long e = 0, long f = 0) {
-  register long fourth asm("r10") = d;
-  register long fifth asm("r8") = e;
-  register long sixth asm("r9") = f;
-  long result;
-  asm volatile("syscall"
-               : "=a"(result)
-               : "a"(number), "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth), "r"(sixth)
-               : "rcx", "r11", "memory");
-  return result;
-}
-
-template <typename T>
-long AddressOf(T* place) {
-  return reinterpret_cast<long>(place);
 }
 
 const char* g_waiting_call = nullptr;
@@ -141,7 +119,9 @@ long ChangeSignalMask(ucontext_t& context, const long arguments[6]) {
   return 0;
 }
 
-// A handler of the program that blocked the engine's signals would be killed by them.
+// A handler of the program that blocked the engine's signals would be killed by them; on the
+// alternate stack, where the engine's handlers run, one thread's frames would lie in the way of
+// another's.
 long ChangeSignalAction(const long arguments[6]) {
   const auto* const wanted = reinterpret_cast<const KernelAction*>(arguments[1]);
   if (wanted == nullptr) {
@@ -150,40 +130,8 @@ long ChangeSignalAction(const long arguments[6]) {
   if (IsEngineSignal(arguments[0])) return 0;
   KernelAction action = *wanted;
   action.mask &= ~EngineSignalBits();
+  action.flags &= ~uint64_t{SA_ONSTACK};
   return KernelCall(SYS_rt_sigaction, arguments[0], AddressOf(&action), arguments[2], arguments[3]);
-}
-
-// Does the call only look at what the kernel keeps? Standard output and error keep nothing that the
-// program could see again.
-bool LeavesNoTrace(long number, const long arguments[6]) {
-  switch (number) {
-    case SYS_write:
-    case SYS_writev:
-      return arguments[0] == STDOUT_FILENO || arguments[0] == STDERR_FILENO;
-    case SYS_ioctl:
-      return arguments[1] == TCGETS;  // is it a terminal?
-    case SYS_stat:
-    case SYS_lstat:
-    case SYS_fstat:
-    case SYS_newfstatat:
-    case SYS_access:
-    case SYS_readlink:
-    case SYS_getcwd:
-    case SYS_getpid:
-    case SYS_gettid:
-    case SYS_getppid:
-    case SYS_getuid:
-    case SYS_geteuid:
-    case SYS_uname:
-    case SYS_sysinfo:
-    case SYS_sched_getaffinity:
-    case SYS_sched_yield:
-    case SYS_clock_gettime:
-    case SYS_gettimeofday:
-      return true;
-    default:
-      return false;
-  }
 }
 
 bool MakesProcessOrThread(long number) {
@@ -197,7 +145,16 @@ void HandleSystemCall(int, siginfo_t*, void* raw_context) {
   const long number = registers[REG_RAX];
   const long arguments[6] = {registers[REG_RDI], registers[REG_RSI], registers[REG_RDX],
                              registers[REG_R10], registers[REG_R8],  registers[REG_R9]};
-  if (!LeavesNoTrace(number, arguments)) g_system_call_made = true;
+  long result = 0;
+  const auto pc = static_cast<uint64_t>(registers[REG_RIP]);
+  const bool by_loader = IsLoaderCode(pc);
+  if (by_loader) {
+    g_system_call_made = true;
+  } else if (NoteSystemCall(number, arguments, &result)) {
+    registers[REG_RAX] = result;
+    g_program_running = true;
+    return;
+  }
   if (number == SYS_rt_sigreturn) {
     registers[REG_RIP] = AddressOf(mc_kernel_signal_return);
     g_program_running = true;
@@ -211,6 +168,11 @@ void HandleSystemCall(int, siginfo_t*, void* raw_context) {
   }
   if (number == SYS_rt_sigaction) {
     registers[REG_RAX] = ChangeSignalAction(arguments);
+    g_program_running = true;
+    return;
+  }
+  if (IsMappingCall(number) && !by_loader) {
+    registers[REG_RAX] = DoMappingCall(number, arguments, pc);
     g_program_running = true;
     return;
   }

@@ -13,9 +13,19 @@
 
 #include <signal.h>
 
+#include <cstdint>
+
 namespace mc::sched {
 
 using FaultHandler = void (*)(int, siginfo_t*, void*);
+
+// struct sigaction as the kernel has it.
+struct KernelAction {
+  FaultHandler handler;
+  uint64_t flags;
+  const char* restorer;
+  uint64_t mask;
+};
 
 // Installs a handler whose return the kernel lets pass while the program runs. It runs on the
 // alternate stack.

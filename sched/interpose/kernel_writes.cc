@@ -15,6 +15,8 @@
 #include "sched/interpose/export.h"
 #include "sched/interpose/hook.h"
 #include "sched/interpose/kernel_arguments.h"
+#include "sched/interpose/kernel_state.h"
+#include "sched/interpose/system_call_point.h"
 #include "sched/scheduler.h"
 #include "sched/system_call_watch.h"
 
@@ -27,14 +29,24 @@ void RecordWritten(const void* address, size_t size, uint64_t pc) {
                            MemoryOrder::kRelaxed);
 }
 
+template <typename... Arguments>
+void NoteCall(long number, Arguments... arguments) {
+  const long all[6] = {(long)arguments...};  // NOLINT: pointers and integers alike, as the kernel
+  long unused;
+  NoteSystemCall(number, all, &unused);
+}
+
 // Calls the C library's function of this name; `size` bytes at `place` are written if it succeeds.
+// `number` is that of the system call, which has the same arguments.
 template <typename Function, typename... Arguments>
-auto Call(const char* name, const void* place, size_t size, uint64_t pc, Arguments... arguments) {
+auto Call(const char* name, long number, const void* place, size_t size, uint64_t pc,
+          Arguments... arguments) {
   const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
   if (!g_program_running) return real(arguments...);
+  const SystemCallPoint point(pc);
   EngineScope scope;
   OpenForKernel(place, size);
-  g_system_call_made = true;  // not seen at the boundary: engine code makes it
+  NoteCall(number, arguments...);  // not seen at the boundary: engine code makes it
   const auto result = real(arguments...);
   if (result == 0) RecordWritten(place, size, pc);
   return result;
@@ -47,6 +59,7 @@ ssize_t Receive(long number, const char* name, void* place, size_t size, uint64_
                 int descriptor, Arguments... arguments) {
   const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
   if (!g_program_running) return real(descriptor, place, size, arguments...);
+  const SystemCallPoint point(pc);
   EngineScope scope;
   const auto address = reinterpret_cast<uintptr_t>(place);
   if (size != 0) g_scheduler.BeforeAccess(address, 1, kWrite, 0, pc);
@@ -88,33 +101,36 @@ MC_EXPORT ssize_t recvfrom(int descriptor, void* place, size_t size, int flags, 
       address_size);
 }
 MC_EXPORT int pipe(int ends[2]) noexcept {
-  return Call<int (*)(int*)>("pipe", ends, 2 * sizeof(int), MC_CALLER_PC(), ends);
+  return Call<int (*)(int*)>("pipe", SYS_pipe, ends, 2 * sizeof(int), MC_CALLER_PC(), ends);
 }
 MC_EXPORT int pipe2(int ends[2], int flags) noexcept {
-  return Call<int (*)(int*, int)>("pipe2", ends, 2 * sizeof(int), MC_CALLER_PC(), ends, flags);
+  return Call<int (*)(int*, int)>("pipe2", SYS_pipe2, ends, 2 * sizeof(int), MC_CALLER_PC(), ends,
+                                  flags);
 }
 MC_EXPORT int socketpair(int domain, int type, int protocol, int ends[2]) noexcept {
-  return Call<int (*)(int, int, int, int*)>("socketpair", ends, 2 * sizeof(int), MC_CALLER_PC(),
-                                            domain, type, protocol, ends);
+  return Call<int (*)(int, int, int, int*)>("socketpair", SYS_socketpair, ends, 2 * sizeof(int),
+                                            MC_CALLER_PC(), domain, type, protocol, ends);
 }
 MC_EXPORT int stat(const char* path, struct stat* place) noexcept {
-  return Call<int (*)(const char*, struct stat*)>("stat", place, sizeof *place, MC_CALLER_PC(),
-                                                  path, place);
+  return Call<int (*)(const char*, struct stat*)>("stat", SYS_stat, place, sizeof *place,
+                                                  MC_CALLER_PC(), path, place);
 }
 MC_EXPORT int lstat(const char* path, struct stat* place) noexcept {
-  return Call<int (*)(const char*, struct stat*)>("lstat", place, sizeof *place, MC_CALLER_PC(),
-                                                  path, place);
+  return Call<int (*)(const char*, struct stat*)>("lstat", SYS_lstat, place, sizeof *place,
+                                                  MC_CALLER_PC(), path, place);
 }
 MC_EXPORT int fstat(int descriptor, struct stat* place) noexcept {
-  return Call<int (*)(int, struct stat*)>("fstat", place, sizeof *place, MC_CALLER_PC(), descriptor,
-                                          place);
+  return Call<int (*)(int, struct stat*)>("fstat", SYS_fstat, place, sizeof *place, MC_CALLER_PC(),
+                                          descriptor, place);
 }
 MC_EXPORT int fstatat(int directory, const char* path, struct stat* place, int flags) noexcept {
-  return Call<int (*)(int, const char*, struct stat*, int)>(
-      "fstatat", place, sizeof *place, MC_CALLER_PC(), directory, path, place, flags);
+  return Call<int (*)(int, const char*, struct stat*, int)>("fstatat", SYS_newfstatat, place,
+                                                            sizeof *place, MC_CALLER_PC(),
+                                                            directory, path, place, flags);
 }
 MC_EXPORT int uname(struct utsname* place) noexcept {
-  return Call<int (*)(struct utsname*)>("uname", place, sizeof *place, MC_CALLER_PC(), place);
+  return Call<int (*)(struct utsname*)>("uname", SYS_uname, place, sizeof *place, MC_CALLER_PC(),
+                                        place);
 }
 MC_EXPORT int getsockopt(int socket, int level, int option, void* place, socklen_t* size) noexcept {
   if (mc::sched::g_program_running && size != nullptr) {
@@ -122,22 +138,25 @@ MC_EXPORT int getsockopt(int socket, int level, int option, void* place, socklen
     mc::sched::OpenForKernel(size, sizeof *size);
   }
   return Call<int (*)(int, int, int, void*, socklen_t*)>(
-      "getsockopt", place, size == nullptr ? 0 : *size, MC_CALLER_PC(), socket, level, option,
-      place, size);
+      "getsockopt", SYS_getsockopt, place, size == nullptr ? 0 : *size, MC_CALLER_PC(), socket,
+      level, option, place, size);
 }
 MC_EXPORT char* getcwd(char* place, size_t size) noexcept {
   const auto real = reinterpret_cast<char* (*)(char*, size_t)>(dlsym(RTLD_NEXT, "getcwd"));
   if (!mc::sched::g_program_running || place == nullptr) return real(place, size);
   mc::sched::EngineScope scope;
   mc::sched::OpenForKernel(place, size);
+  mc::sched::NoteCall(SYS_getcwd, place, size);
   return real(place, size);
 }
 MC_EXPORT ssize_t readlink(const char* path, char* place, size_t size) noexcept {
   using Function = ssize_t (*)(const char*, char*, size_t);
   const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "readlink"));
   if (!mc::sched::g_program_running) return real(path, place, size);
+  const mc::sched::SystemCallPoint point(MC_CALLER_PC());
   mc::sched::EngineScope scope;
   mc::sched::OpenForKernel(place, size);
+  mc::sched::NoteCall(SYS_readlink, path, place, size);
   const ssize_t result = real(path, place, size);
   if (result > 0) mc::sched::RecordWritten(place, static_cast<size_t>(result), MC_CALLER_PC());
   return result;

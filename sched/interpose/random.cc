@@ -8,8 +8,11 @@
 
 #include <cstring>
 
+#include "sched/interpose/buffer_access.h"
 #include "sched/interpose/hook.h"
 #include "sched/interpose/real.h"
+#include "sched/interpose/real_function.h"
+#include "sched/interpose/shared_state.h"
 #include "sched/interpose/system_call.h"
 
 namespace mc::sched {
@@ -39,14 +42,15 @@ uint64_t Draw() {
 // A call of a generator whose state the process shares.
 class SharedGenerator {
  public:
-  enum Kind : uint64_t { kRand = 2, kDrand48 = 3 };
-
-  SharedGenerator(Kind kind, uint64_t pc) {
-    BeforeOperation(0, pc, OperationDetail::kRandom);
-    g_scheduler.RecordCell(MakeCell(CellKind::kSharedState, kind), kReadWrite, kValueRelevant, pc);
+  // It has a lock of its own, and what a call returns depends on those before: preempted at as a
+  // lock is.
+  SharedGenerator(SharedState state, uint64_t pc) {
+    BeforeOperation(kPpLock, pc, OperationDetail::kRandom);
+    g_scheduler.RecordCell(SharedStateCell(state), kReadWrite, kValueRelevant | kAcquire | kRelease,
+                           pc);
     g_scheduler.Progress();
   }
-  ~SharedGenerator() { AfterOperation(0); }
+  ~SharedGenerator() { AfterOperation(kPpUnlock); }
 
  private:
   EngineScope scope_;
@@ -68,50 +72,74 @@ using namespace mc::sched;
 
 MC_HOOK int rand() noexcept {
   if (!g_scheduler.program_running()) return Real().rand();
-  SharedGenerator call(SharedGenerator::kRand, MC_CALLER_PC());
+  SharedGenerator call(SharedState::kRand, MC_CALLER_PC());
   return Real().rand();
 }
 
 MC_HOOK long random() noexcept {
   if (!g_scheduler.program_running()) return Real().random();
-  SharedGenerator call(SharedGenerator::kRand, MC_CALLER_PC());
+  SharedGenerator call(SharedState::kRand, MC_CALLER_PC());
   return Real().random();
 }
 
 MC_HOOK void srand(unsigned seed) noexcept {
   if (!g_scheduler.program_running()) return Real().srand(seed);
-  SharedGenerator call(SharedGenerator::kRand, MC_CALLER_PC());
+  SharedGenerator call(SharedState::kRand, MC_CALLER_PC());
   Real().srand(seed);
 }
 
 MC_HOOK void srandom(unsigned seed) noexcept {
   if (!g_scheduler.program_running()) return Real().srandom(seed);
-  SharedGenerator call(SharedGenerator::kRand, MC_CALLER_PC());
+  SharedGenerator call(SharedState::kRand, MC_CALLER_PC());
   Real().srandom(seed);
 }
 
 MC_HOOK double drand48() noexcept {
   if (!g_scheduler.program_running()) return Real().drand48();
-  SharedGenerator call(SharedGenerator::kDrand48, MC_CALLER_PC());
+  SharedGenerator call(SharedState::kDrand48, MC_CALLER_PC());
   return Real().drand48();
 }
 
 MC_HOOK long lrand48() noexcept {
   if (!g_scheduler.program_running()) return Real().lrand48();
-  SharedGenerator call(SharedGenerator::kDrand48, MC_CALLER_PC());
+  SharedGenerator call(SharedState::kDrand48, MC_CALLER_PC());
   return Real().lrand48();
 }
 
 MC_HOOK long mrand48() noexcept {
   if (!g_scheduler.program_running()) return Real().mrand48();
-  SharedGenerator call(SharedGenerator::kDrand48, MC_CALLER_PC());
+  SharedGenerator call(SharedState::kDrand48, MC_CALLER_PC());
   return Real().mrand48();
 }
 
 MC_HOOK void srand48(long seed) noexcept {
   if (!g_scheduler.program_running()) return Real().srand48(seed);
-  SharedGenerator call(SharedGenerator::kDrand48, MC_CALLER_PC());
+  SharedGenerator call(SharedState::kDrand48, MC_CALLER_PC());
   Real().srand48(seed);
+}
+
+// The others of the family. Those that are given their state read and write it.
+#define MC_GENERATOR(result, name, state, parameters, arguments) \
+  MC_HOOK result name parameters noexcept {                      \
+    MC_REAL_OF(name);                                            \
+    if (!g_scheduler.program_running()) return real arguments;   \
+    SharedGenerator call(SharedState::state, MC_CALLER_PC());    \
+    return real arguments;                                       \
+  }
+MC_GENERATOR(double, erand48, kDrand48, (unsigned short x[3]), (x))
+MC_GENERATOR(long, nrand48, kDrand48, (unsigned short x[3]), (x))
+MC_GENERATOR(long, jrand48, kDrand48, (unsigned short x[3]), (x))
+MC_GENERATOR(unsigned short*, seed48, kDrand48, (unsigned short x[3]), (x))
+MC_GENERATOR(void, lcong48, kDrand48, (unsigned short x[7]), (x))
+MC_GENERATOR(char*, initstate, kRand, (unsigned seed, char* state, size_t size),
+             (seed, state, size))
+MC_GENERATOR(char*, setstate, kRand, (char* state), (state))
+
+MC_HOOK int rand_r(unsigned* seed) noexcept {
+  MC_REAL_OF(rand_r);
+  const uint64_t pc = MC_CALLER_PC();
+  ReadsAndWrites(seed, sizeof *seed, pc);
+  return real(seed);
 }
 
 MC_HOOK ssize_t getrandom(void* buffer, size_t size, unsigned flags) {

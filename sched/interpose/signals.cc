@@ -17,6 +17,7 @@
 #include "sched/fiber.h"
 #include "sched/interpose/export.h"
 #include "sched/interpose/kernel_boundary.h"
+#include "sched/kernel_state.h"
 #include "sched/scheduler.h"
 #include "sched/start.h"
 
@@ -61,7 +62,9 @@ std::string Describe(const Fault& fault) {
                                " MiB) is used up",
                            fault.pc);
   }
-  g_scheduler.FailThread(BugKind::kSignal, Describe(fault), fault.pc);
+  const bool has_address = fault.signal_number == SIGSEGV || fault.signal_number == SIGBUS;
+  g_scheduler.FailThread(BugKind::kSignal, Describe(fault), fault.pc,
+                         has_address ? DescribeMapping(fault.address) : std::string());
 }
 
 void HandleFault(int number, siginfo_t* info, void* raw_context) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "sched/allocation_hooks.h"
@@ -54,7 +55,11 @@ bool g_thread_before_main = false;
 
 bool ThreadBeforeMain() { return g_thread_before_main; }
 bool EngineStarted() { return g_engine_started; }
-void MarkEngineStarted() { g_engine_started = true; }
+void MarkEngineStarted() {
+  // The C library reads the time zone when it is first asked for a local time, by whatever thread.
+  tzset();
+  g_engine_started = true;
+}
 
 }  // namespace mc::sched
 

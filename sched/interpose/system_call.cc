@@ -3,6 +3,7 @@
 
 #include <linux/futex.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -60,6 +61,12 @@ MC_BEHIND_STUB long mc_entry_syscall(long number, long a, long b, long c, long d
       EngineScope scope;
       Unsupported("the system call clone");
     }
+    case SYS_mmap:
+      return reinterpret_cast<long>(mmap(reinterpret_cast<void*>(a), static_cast<size_t>(b),
+                                         static_cast<int>(c), static_cast<int>(d),
+                                         static_cast<int>(e), f));
+    case SYS_munmap:
+      return munmap(reinterpret_cast<void*>(a), static_cast<size_t>(b));
     default: {
       {
         EngineScope scope;

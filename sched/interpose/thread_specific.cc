@@ -6,6 +6,7 @@
 
 #include "sched/interpose/hook.h"
 #include "sched/interpose/real.h"
+#include "sched/interpose/shared_state.h"
 
 namespace mc::sched {
 
@@ -19,7 +20,7 @@ constexpr int kDestructorRounds = PTHREAD_DESTRUCTOR_ITERATIONS;
 void (*g_destructors[kMaxKeys])(void*);
 
 // Which keys are taken is state that all threads share: creations are ordered.
-Cell KeyTableCell() { return MakeCell(CellKind::kSharedState, 1); }
+Cell KeyTableCell() { return SharedStateCell(SharedState::kKeyTable); }
 
 void ForgetValues(pthread_key_t key) {
   for (uint32_t id = 0; id < g_scheduler.thread_limit(); ++id) {

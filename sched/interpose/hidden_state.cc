@@ -1,0 +1,254 @@
+// Functions of the C library that share state between their calls: the environment, the place where
+// strtok goes on, the results that localtime and others keep. Two threads that use it without
+// synchronisation race, as with any variable: each call is recorded as the access to memory that it
+// is.
+#include "sched/hidden_state.h"
+
+#include <getopt.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sched/interpose/buffer_access.h"
+#include "sched/interpose/export.h"
+#include "sched/interpose/hook.h"
+#include "sched/interpose/real_function.h"
+#include "sched/interpose/shared_state.h"
+
+namespace mc::sched {
+namespace {
+
+// Stand for variables of the C library whose place is not known.
+char g_strtok_state, g_multibyte_state, g_locale_state;
+
+constexpr struct {
+  const char* place;
+  const char* name;
+} kHidden[] = {
+    {&g_strtok_state, "the place where strtok goes on"},
+    {&g_multibyte_state, "the shift state of mblen, mbtowc and wctomb"},
+    {&g_locale_state, "the locale"},
+};
+
+// setenv and its relatives lock each other out; getenv does not.
+class EnvironmentChange {
+ public:
+  explicit EnvironmentChange(uint64_t pc) {
+    if (!g_program_running) return;
+    EngineScope scope;
+    const auto place = reinterpret_cast<uintptr_t>(&environ);
+    g_scheduler.BeforeAccess(place, sizeof environ, kReadWrite, 0, pc);
+    BeforeOperation(kPpLock, pc, OperationDetail::kNone);
+    const Cell lock = SharedStateCell(SharedState::kEnvironment);
+    g_scheduler.RecordCell(lock, kReadWrite, kValueRelevant | kAcquire, pc);
+    g_scheduler.Progress();
+    g_scheduler.RecordMemory(place, sizeof environ, kReadWrite, 0, pc, MemoryOrder::kRelaxed);
+    g_scheduler.RecordCell(lock, kWrite, kRelease, pc);
+    changes_ = true;
+  }
+  ~EnvironmentChange() {
+    if (!changes_) return;
+    EngineScope scope;
+    AfterOperation(kPpUnlock);
+  }
+
+ private:
+  bool changes_ = false;
+};
+
+void ReadsEnvironment(const char* name, uint64_t pc) {
+  ReadsString(name, pc);
+  Reads(&environ, sizeof environ, pc);
+}
+
+// A call that is to give back a pointer to a result that the C library keeps; it reads `size` bytes
+// at `argument`, and the environment if `of_zone`. All is recorded after the call, so that no
+// preemption comes in between.
+template <typename Result, typename Argument, typename Function>
+Result* KeepsResult(Function call, const Argument* argument, bool of_zone, uint64_t pc) {
+  static char anywhere;  // the result's place is not known yet, and only the call's counts
+  WillWrite(&anywhere, 1, pc);
+  Result* const result = call();
+  if (!g_program_running) return result;
+  if (argument != nullptr) HasRead(argument, sizeof *argument, pc);
+  if (of_zone) HasRead(&environ, sizeof environ, pc);
+  if (result == nullptr) return result;
+  if constexpr (sizeof(Result) == 1) {
+    HasWritten(result, LengthOf(result) + 1, pc);
+  } else {
+    HasWritten(result, sizeof *result, pc);
+  }
+  return result;
+}
+
+// The end of a token that strtok or strtok_r found is written.
+char* FoundToken(char* token, uint64_t pc) {
+  if (token == nullptr || !g_program_running) return token;
+  const size_t length = LengthOf(token);
+  HasRead(token, length + 1, pc);
+  HasWritten(token + length, 1, pc);
+  return token;
+}
+
+void RecordOptions(uint64_t pc) {
+  HasWritten(&optind, sizeof optind, pc);
+  HasWritten(&optarg, sizeof optarg, pc);
+  HasWritten(&optopt, sizeof optopt, pc);
+}
+
+}  // namespace
+
+const char* NameOfHiddenState(uintptr_t address) {
+  for (const auto& one : kHidden) {
+    if (reinterpret_cast<uintptr_t>(one.place) == address) return one.name;
+  }
+  if (address - reinterpret_cast<uintptr_t>(&environ) < sizeof environ) return "the environment";
+  return nullptr;
+}
+
+}  // namespace mc::sched
+
+using namespace mc::sched;  // NOLINT: the functions below are the C library's
+
+// ---- The environment
+
+MC_EXPORT char* getenv(const char* name) noexcept {
+  MC_REAL_OF(getenv);
+  ReadsEnvironment(name, MC_CALLER_PC());
+  return real(name);
+}
+MC_EXPORT char* secure_getenv(const char* name) noexcept {
+  MC_REAL_OF(secure_getenv);
+  ReadsEnvironment(name, MC_CALLER_PC());
+  return real(name);
+}
+MC_EXPORT int setenv(const char* name, const char* value, int overwrites) noexcept {
+  MC_REAL_OF(setenv);
+  const uint64_t pc = MC_CALLER_PC();
+  ReadsString(name, pc);
+  ReadsString(value, pc);
+  const EnvironmentChange change(pc);
+  return real(name, value, overwrites);
+}
+MC_EXPORT int unsetenv(const char* name) noexcept {
+  MC_REAL_OF(unsetenv);
+  const uint64_t pc = MC_CALLER_PC();
+  ReadsString(name, pc);
+  const EnvironmentChange change(pc);
+  return real(name);
+}
+MC_EXPORT int putenv(char* text) noexcept {
+  MC_REAL_OF(putenv);
+  const uint64_t pc = MC_CALLER_PC();
+  ReadsString(text, pc);
+  const EnvironmentChange change(pc);
+  return real(text);
+}
+MC_EXPORT int clearenv() noexcept {
+  MC_REAL_OF(clearenv);
+  const EnvironmentChange change(MC_CALLER_PC());
+  return real();
+}
+
+// ---- Strings
+
+MC_EXPORT char* strtok(char* text, const char* delimiters) noexcept {
+  MC_REAL_OF(strtok);
+  const uint64_t pc = MC_CALLER_PC();
+  ReadsString(delimiters, pc);
+  ReadsAndWrites(&g_strtok_state, 1, pc);
+  return FoundToken(real(text, delimiters), pc);
+}
+namespace {
+using StrtokR = char* (*)(char*, const char*, char**);
+char* Token(StrtokR real, char* text, const char* delimiters, char** next, uint64_t pc) {
+  ReadsString(delimiters, pc);
+  if (text == nullptr) {
+    ReadsAndWrites(next, sizeof *next, pc);
+  } else {
+    Writes(next, sizeof *next, pc);
+  }
+  return FoundToken(real(text, delimiters, next), pc);
+}
+}  // namespace
+MC_EXPORT char* strtok_r(char* text, const char* delimiters, char** next) noexcept {
+  MC_REAL_OF(strtok_r);
+  return Token(real, text, delimiters, next, MC_CALLER_PC());
+}
+MC_EXPORT char* __strtok_r(char* text, const char* delimiters, char** next) noexcept {
+  static StrtokR known;
+  return Token(Find(&known, "__strtok_r"), text, delimiters, next, MC_CALLER_PC());
+}
+
+#define MC_SHIFTS(name, parameters, arguments)     \
+  MC_EXPORT int name parameters noexcept {         \
+    MC_REAL_OF(name);                              \
+    Writes(&g_multibyte_state, 1, MC_CALLER_PC()); \
+    return real arguments;                         \
+  }
+MC_SHIFTS(mblen, (const char* text, size_t size), (text, size))
+MC_SHIFTS(mbtowc, (wchar_t * to, const char* text, size_t size), (to, text, size))
+MC_SHIFTS(wctomb, (char* to, wchar_t c), (to, c))
+
+// ---- Times
+
+MC_EXPORT tm* localtime(const time_t* time) noexcept {
+  MC_REAL_OF(localtime);
+  return KeepsResult<tm>([&] { return real(time); }, time, true, MC_CALLER_PC());
+}
+MC_EXPORT tm* gmtime(const time_t* time) noexcept {
+  MC_REAL_OF(gmtime);
+  return KeepsResult<tm>([&] { return real(time); }, time, false, MC_CALLER_PC());
+}
+MC_EXPORT char* asctime(const tm* time) noexcept {
+  MC_REAL_OF(asctime);
+  return KeepsResult<char>([&] { return real(time); }, time, false, MC_CALLER_PC());
+}
+MC_EXPORT char* ctime(const time_t* time) noexcept {
+  MC_REAL_OF(ctime);
+  return KeepsResult<char>([&] { return real(time); }, time, true, MC_CALLER_PC());
+}
+
+// ---- The locale
+
+MC_EXPORT char* setlocale(int category, const char* name) noexcept {
+  MC_REAL_OF(setlocale);
+  const uint64_t pc = MC_CALLER_PC();
+  ReadsString(name, pc);
+  if (name == nullptr) {
+    Reads(&g_locale_state, 1, pc);
+  } else {
+    Writes(&g_locale_state, 1, pc);
+  }
+  return real(category, name);
+}
+MC_EXPORT lconv* localeconv() noexcept {
+  MC_REAL_OF(localeconv);
+  const uint64_t pc = MC_CALLER_PC();
+  return KeepsResult<lconv>([&] { return real(); }, &g_locale_state, false, pc);
+}
+
+// ---- Options
+
+MC_EXPORT int getopt(int count, char* const* arguments, const char* options) noexcept {
+  MC_REAL_OF(getopt);
+  const uint64_t pc = MC_CALLER_PC();
+  Writes(&optind, sizeof optind, pc);
+  const int result = real(count, arguments, options);
+  RecordOptions(pc);
+  return result;
+}
+#define MC_GETOPT_LONG(name)                                                 \
+  MC_EXPORT int name(int count, char* const* arguments, const char* options, \
+                     const option* long_options, int* index) noexcept {      \
+    MC_REAL_OF(name);                                                        \
+    const uint64_t pc = MC_CALLER_PC();                                      \
+    Writes(&optind, sizeof optind, pc);                                      \
+    const int result = real(count, arguments, options, long_options, index); \
+    RecordOptions(pc);                                                       \
+    return result;                                                           \
+  }
+MC_GETOPT_LONG(getopt_long)
+MC_GETOPT_LONG(getopt_long_only)

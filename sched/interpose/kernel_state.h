@@ -1,0 +1,17 @@
+// Noting what system calls of the program are about to change (sched/kernel_state.h).
+#ifndef MC_SCHED_INTERPOSE_KERNEL_STATE_H_
+#define MC_SCHED_INTERPOSE_KERNEL_STATE_H_
+
+namespace mc::sched {
+
+// The program is about to make this call, or the engine makes it for the program. True if it must
+// not be made: *result is then what it returns. Not for the calls of the dynamic loader, whose
+// state is not put back either.
+bool NoteSystemCall(long number, const long arguments[6], long* result);
+
+// What cannot be put back was changed; `name` lives for good, null: a call without a known name.
+void NoteLastingCall(const char* name);
+
+}  // namespace mc::sched
+
+#endif  // MC_SCHED_INTERPOSE_KERNEL_STATE_H_

@@ -1,0 +1,25 @@
+// State of the process that is no memory of the program, and that several threads share: the cells
+// of kind kSharedState.
+#ifndef MC_SCHED_INTERPOSE_SHARED_STATE_H_
+#define MC_SCHED_INTERPOSE_SHARED_STATE_H_
+
+#include <cstdint>
+
+#include "sched/cell.h"
+
+namespace mc::sched {
+
+enum class SharedState : uint64_t {
+  kKeyTable = 1,    // which thread-specific keys are taken
+  kRand = 2,        // rand and random
+  kDrand48 = 3,     // drand48 and its relatives
+  kEnvironment = 4  // the lock of setenv and its relatives
+};
+
+constexpr Cell SharedStateCell(SharedState state) {
+  return MakeCell(CellKind::kSharedState, static_cast<uint64_t>(state));
+}
+
+}  // namespace mc::sched
+
+#endif  // MC_SCHED_INTERPOSE_SHARED_STATE_H_
