@@ -26,13 +26,14 @@ namespace mc::sched {
   MC_REAL(pthread_mutex_destroy)                                                                                             \
   MC_REAL(pthread_mutex_lock)                                                                                                \
   MC_REAL(pthread_mutex_unlock)                                                                                              \
-  MC_REAL(pthread_mutex_trylock) MC_REAL(pthread_mutex_timedlock) MC_REAL(pthread_mutex_clocklock) MC_REAL(                  \
-      pthread_mutex_consistent) MC_REAL(pthread_mutex_setprioceiling) MC_REAL(pthread_spin_init)                             \
-      MC_REAL(pthread_spin_destroy) MC_REAL(pthread_spin_lock) MC_REAL(pthread_spin_unlock) MC_REAL(                         \
-          pthread_spin_trylock) MC_REAL(pthread_cond_init) MC_REAL(pthread_cond_destroy) MC_REAL(pthread_cond_signal)        \
-          MC_REAL(pthread_cond_broadcast) MC_REAL(pthread_cond_wait) MC_REAL(pthread_cond_timedwait) MC_REAL(                \
-              pthread_cond_clockwait) MC_REAL(pthread_rwlock_init) MC_REAL(pthread_rwlock_destroy)                           \
-              MC_REAL(pthread_rwlock_rdlock) MC_REAL(pthread_rwlock_wrlock) MC_REAL(pthread_rwlock_unlock) MC_REAL(          \
+  MC_REAL(pthread_mutex_trylock)                                                                                             \
+  MC_REAL(pthread_mutex_timedlock) MC_REAL(pthread_mutex_clocklock) MC_REAL(pthread_mutex_consistent) MC_REAL(               \
+      pthread_mutex_setprioceiling) MC_REAL(pthread_spin_init) MC_REAL(pthread_spin_destroy)                                 \
+      MC_REAL(pthread_spin_lock) MC_REAL(pthread_spin_unlock) MC_REAL(pthread_spin_trylock) MC_REAL(                         \
+          pthread_cond_init) MC_REAL(pthread_cond_destroy) MC_REAL(pthread_cond_signal) MC_REAL(pthread_cond_broadcast)      \
+          MC_REAL(pthread_cond_wait) MC_REAL(pthread_cond_timedwait) MC_REAL(pthread_cond_clockwait) MC_REAL(                \
+              pthread_rwlock_init) MC_REAL(pthread_rwlock_destroy) MC_REAL(pthread_rwlock_rdlock)                            \
+              MC_REAL(pthread_rwlock_wrlock) MC_REAL(pthread_rwlock_unlock) MC_REAL(                                         \
                   pthread_rwlock_tryrdlock) MC_REAL(pthread_rwlock_trywrlock) MC_REAL(pthread_rwlock_timedrdlock)            \
                   MC_REAL(pthread_rwlock_timedwrlock) MC_REAL(pthread_rwlock_clockrdlock) MC_REAL(                           \
                       pthread_rwlock_clockwrlock) MC_REAL(sem_init) MC_REAL(sem_destroy) MC_REAL(sem_wait)                   \
@@ -80,35 +81,47 @@ namespace mc::sched {
                                                                                                           arc4random_uniform)
 
 // Those that not every compilation declares: MC_REAL(name, symbol, type).
-#define MC_REAL_SYMBOLS(MC_REAL)                                                                 \
-  MC_REAL(__pthread_register_cancel, "__pthread_register_cancel",                                \
-          void (*)(__pthread_unwind_buf_t*))                                                     \
-  MC_REAL(__pthread_unregister_cancel, "__pthread_unregister_cancel",                            \
-          void (*)(__pthread_unwind_buf_t*))                                                     \
-  MC_REAL(__pthread_unwind_next, "__pthread_unwind_next", void (*)(__pthread_unwind_buf_t*))     \
-  MC_REAL(__register_atfork, "__register_atfork",                                                \
-          int (*)(void (*)(), void (*)(), void (*)(), void*))                                    \
-  MC_REAL(__cxa_thread_atexit, "__cxa_thread_atexit", int (*)(void (*)(void*), void*, void*))    \
-  MC_REAL(__cxa_thread_atexit_impl, "__cxa_thread_atexit_impl",                                  \
-          int (*)(void (*)(void*), void*, void*))                                                \
-  MC_REAL(__cxa_guard_acquire, "__cxa_guard_acquire", int (*)(uint64_t*))                        \
-  MC_REAL(__cxa_guard_release, "__cxa_guard_release", void (*)(uint64_t*))                       \
-  MC_REAL(__cxa_guard_abort, "__cxa_guard_abort", void (*)(uint64_t*))                           \
-  MC_REAL(__cxa_end_catch, "__cxa_end_catch", void (*)())                                        \
-  MC_REAL(exception_ptr_addref, "_ZNSt15__exception_ptr13exception_ptr9_M_addrefEv",             \
-          void (*)(void**))                                                                      \
-  MC_REAL(exception_ptr_release, "_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv",          \
-          void (*)(void**))                                                                      \
-  MC_REAL(random_device_getval, "_ZNSt13random_device9_M_getvalEv", unsigned (*)(void*))         \
-  MC_REAL(random_device_getval_pretr1, "_ZNSt13random_device16_M_getval_pretr1Ev",               \
-          unsigned (*)(void*))                                                                   \
-  MC_REAL(random_device_init,                                                                    \
-          "_ZNSt13random_device7_M_initERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE", \
-          void (*)(void*, const void*))                                                          \
-  MC_REAL(random_device_init_pretr1,                                                             \
-          "_ZNSt13random_device14_M_init_pretr1ERKNSt7__cxx1112basic_string"                     \
-          "IcSt11char_traitsIcESaIcEEE",                                                         \
+#define MC_REAL_SYMBOLS(MC_REAL)                                                                  \
+  MC_REAL(__pthread_register_cancel, "__pthread_register_cancel",                                 \
+          void (*)(__pthread_unwind_buf_t*))                                                      \
+  MC_REAL(__pthread_unregister_cancel, "__pthread_unregister_cancel",                             \
+          void (*)(__pthread_unwind_buf_t*))                                                      \
+  MC_REAL(__pthread_unwind_next, "__pthread_unwind_next", void (*)(__pthread_unwind_buf_t*))      \
+  MC_REAL(__register_atfork, "__register_atfork",                                                 \
+          int (*)(void (*)(), void (*)(), void (*)(), void*))                                     \
+  MC_REAL(__cxa_thread_atexit, "__cxa_thread_atexit", int (*)(void (*)(void*), void*, void*))     \
+  MC_REAL(__cxa_thread_atexit_impl, "__cxa_thread_atexit_impl",                                   \
+          int (*)(void (*)(void*), void*, void*))                                                 \
+  MC_REAL(__cxa_guard_acquire, "__cxa_guard_acquire", int (*)(uint64_t*))                         \
+  MC_REAL(__cxa_guard_release, "__cxa_guard_release", void (*)(uint64_t*))                        \
+  MC_REAL(__cxa_guard_abort, "__cxa_guard_abort", void (*)(uint64_t*))                            \
+  MC_REAL(__cxa_end_catch, "__cxa_end_catch", void (*)())                                         \
+  MC_REAL(exception_ptr_addref, "_ZNSt15__exception_ptr13exception_ptr9_M_addrefEv",              \
+          void (*)(void**))                                                                       \
+  MC_REAL(exception_ptr_release, "_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv",           \
+          void (*)(void**))                                                                       \
+  MC_REAL(rehash_policy_need_rehash, "_ZNKSt8__detail20_Prime_rehash_policy14_M_need_rehashEmmm", \
+          NeedRehash (*)(const void*, size_t, size_t, size_t))                                    \
+  MC_REAL(rehash_policy_next_buckets, "_ZNKSt8__detail20_Prime_rehash_policy11_M_next_bktEm",     \
+          size_t (*)(const void*, size_t))                                                        \
+  MC_REAL(hash_bytes, "_ZSt11_Hash_bytesPKvmm", size_t (*)(const void*, size_t, size_t))          \
+  MC_REAL(fnv_hash_bytes, "_ZSt15_Fnv_hash_bytesPKvmm", size_t (*)(const void*, size_t, size_t))  \
+  MC_REAL(random_device_getval, "_ZNSt13random_device9_M_getvalEv", unsigned (*)(void*))          \
+  MC_REAL(random_device_getval_pretr1, "_ZNSt13random_device16_M_getval_pretr1Ev",                \
+          unsigned (*)(void*))                                                                    \
+  MC_REAL(random_device_init,                                                                     \
+          "_ZNSt13random_device7_M_initERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE",  \
+          void (*)(void*, const void*))                                                           \
+  MC_REAL(random_device_init_pretr1,                                                              \
+          "_ZNSt13random_device14_M_init_pretr1ERKNSt7__cxx1112basic_string"                      \
+          "IcSt11char_traitsIcESaIcEEE",                                                          \
           void (*)(void*, const void*))
+
+// A std::pair<bool, std::size_t>.
+struct NeedRehash {
+  bool needed;
+  size_t buckets;
+};
 
 // One function pointer per name. A function that this C library does not have is null.
 struct RealFunctions {
