@@ -7,6 +7,8 @@
 
 #include "sched/allocation_hooks.h"
 #include "sched/interpose/export.h"
+#include "sched/interpose/standard_locale.h"
+#include "sched/interpose/standard_streams.h"
 #include "sched/start.h"
 
 namespace mc::sched {
@@ -40,6 +42,8 @@ int StartMain(int argc, char** argv, char** environment) {
     DisableAddressRandomisation(argv);
     return g_program_main(argc, argv, environment);
   }
+  CompleteClassicLocale();
+  FindStandardStreams();
   ProgramEntry entry;
   entry.main = g_program_main;
   entry.argc = argc;

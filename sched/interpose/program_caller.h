@@ -1,0 +1,15 @@
+// Whose code a function of the C++ library works for.
+#ifndef MC_SCHED_INTERPOSE_PROGRAM_CALLER_H_
+#define MC_SCHED_INTERPOSE_PROGRAM_CALLER_H_
+
+#include <cstdint>
+
+namespace mc::sched {
+
+// A hook was called from `pc`. If that is in the C++ library, which calls its own functions, the
+// place outside from where the library was called; else `pc`. The EngineScope must be open.
+uint64_t ProgramCaller(uint64_t pc);
+
+}  // namespace mc::sched
+
+#endif  // MC_SCHED_INTERPOSE_PROGRAM_CALLER_H_
