@@ -3,9 +3,8 @@
 #include <link.h>
 #include <unwind.h>
 
-#include <algorithm>
-
 #include "sched/interpose/real.h"
+#include "sched/scheduler.h"
 
 namespace mc::sched {
 
@@ -45,19 +44,22 @@ _Unwind_Reason_Code VisitFrame(_Unwind_Context* context, void* argument) {
   auto& walk = *static_cast<Walk*>(argument);
   const uint64_t pc = _Unwind_GetIP(context);
   walk.begun |= pc == walk.from;
-  if (!walk.begun || g_library.Contains(pc)) return _URC_NO_REASON;
+  if (!walk.begun || g_library.Contains(pc) || IsEngineCode(pc)) return _URC_NO_REASON;
   walk.found = pc;
   return _URC_END_OF_STACK;
 }
 
 }  // namespace
 
+void FindStandardLibrary() {
+  g_library.inside = reinterpret_cast<uintptr_t>(Real().exception_ptr_addref);
+  dl_iterate_phdr(FindModule, &g_library);
+}
+
+bool IsInStandardLibrary(uint64_t pc) { return g_library.Contains(pc); }
+
 uint64_t ProgramCaller(uint64_t pc) {
-  if (g_library.inside == 0) {
-    g_library.inside = reinterpret_cast<uintptr_t>(Real().exception_ptr_addref);
-    dl_iterate_phdr(FindModule, &g_library);
-  }
-  if (!g_library.Contains(pc)) return pc;
+  if (!IsInStandardLibrary(pc)) return pc;
   Walk walk{pc};
   _Unwind_Backtrace(VisitFrame, &walk);
   return walk.found != 0 ? walk.found : pc;

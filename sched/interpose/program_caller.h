@@ -6,8 +6,12 @@
 
 namespace mc::sched {
 
+// To be called before main; until then no code is known to be the library's.
+void FindStandardLibrary();
+bool IsInStandardLibrary(uint64_t pc);
+
 // A hook was called from `pc`. If that is in the C++ library, which calls its own functions, the
-// place outside from where the library was called; else `pc`. The EngineScope must be open.
+// place in the program from where it was called; else `pc`. The EngineScope must be open.
 uint64_t ProgramCaller(uint64_t pc);
 
 }  // namespace mc::sched

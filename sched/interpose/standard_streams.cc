@@ -14,9 +14,8 @@
 #include <ostream>
 
 #include "sched/interpose/export.h"
-#include "sched/interpose/program_caller.h"
+#include "sched/interpose/library_access.h"
 #include "sched/interpose/real.h"
-#include "sched/scheduler.h"
 
 namespace mc::sched {
 namespace {
@@ -45,25 +44,17 @@ bool IsStandardBuffer(const void* buffer) {
   return std::ranges::any_of(g_standard_streams, [=](auto& s) { return s.buffer == buffer; });
 }
 
-// All of an object but the pointer to its virtual functions, which nobody changes.
-template <typename Object>
-void Touch(const Object& object, uint8_t mode, uint64_t pc) {
-  constexpr size_t kPointer = sizeof(void*);
-  g_scheduler.Access(reinterpret_cast<uintptr_t>(&object) + kPointer, sizeof object - kPointer,
-                     mode, 0, pc);
-}
-
 template <typename Character>
 void UseStream(const std::basic_ios<Character>& state, uint64_t pc) {
   if (!g_program_running) return;
-  EngineScope scope;
   const std::basic_streambuf<Character>* const buffer = state.rdbuf();
-  const bool uses_state = !IsStandardState(&state);
-  const bool uses_buffer = buffer != nullptr && !IsStandardBuffer(buffer);
-  if (!uses_state && !uses_buffer) return;
-  const uint64_t caller = ProgramCaller(pc);
-  if (uses_state) Touch(state, kReadWrite, caller);
-  if (uses_buffer) Touch(*buffer, kReadWrite, caller);
+  if (!IsStandardState(&state)) {
+    AccessByLibrary(ContentOf(&state), kContentSize<std::basic_ios<Character>>, kReadWrite, pc);
+  }
+  if (buffer != nullptr && !IsStandardBuffer(buffer)) {
+    AccessByLibrary(ContentOf(buffer), kContentSize<std::basic_streambuf<Character>>, kReadWrite,
+                    pc);
+  }
 }
 
 }  // namespace
