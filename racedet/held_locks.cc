@@ -25,7 +25,10 @@ void HeldLocks::Apply(const Trace& trace, const Event& event, const MicroAccess&
   if (kind != CellKind::kMutex && kind != CellKind::kWriterHalf && !read) return;
   const Cell lock =
       read ? sched::MakeCell(CellKind::kWriterHalf, sched::ObjectOf(access.begin)) : access.begin;
-  if ((access.flags & sched::kAcquire) && !(access.flags & sched::kBlockingTest)) {
+  // A mutex is taken by a write. Who only reads the cell (of a routine to be run once, which has
+  // run) takes nothing.
+  const bool takes = access.mode != sched::kRead;
+  if (takes && (access.flags & sched::kAcquire) && !(access.flags & sched::kBlockingTest)) {
     Change(event.thread, lock, read ? LockChange::kReadAcquire : LockChange::kAcquire);
   }
   if (access.flags & sched::kRelease) {

@@ -1,10 +1,10 @@
 // HeldLocks: the lockset of every thread, along a trace.
 //
-// Mutexes and spin locks: from acquire to release of the kMutex cell. Reader-writer locks: a write
-// hold from acquire to release of the kWriterHalf cell, a read hold of the kReadersHalf cell.
-// Semaphores used as locks (a heuristic): a thread holds one from its wait to its post. It is
-// contradicted, once and for all, when its count at the first wait of an execution is not 1, when a
-// thread that does not hold it posts it, or when a wait succeeds while it is held.
+// Mutexes and spin locks: from an acquire that writes the kMutex cell to its release. Reader-writer
+// locks: a write hold from acquire to release of the kWriterHalf cell, a read hold of the
+// kReadersHalf cell. Semaphores used as locks (a heuristic): a thread holds one from its wait to
+// its post. It is contradicted, once and for all, when its count at the first wait of an execution
+// is not 1, when a thread that does not hold it posts it, or when a wait succeeds while it is held.
 #ifndef MC_RACEDET_HELD_LOCKS_H_
 #define MC_RACEDET_HELD_LOCKS_H_
 

@@ -230,16 +230,18 @@ struct StackWalk {
 _Unwind_Reason_Code AddFrame(_Unwind_Context* context, void* argument) {
   auto* walk = static_cast<StackWalk*>(argument);
   const uint64_t pc = _Unwind_GetIP(context);
-  if (pc >= reinterpret_cast<uintptr_t>(&__ehdr_start) &&
-      pc < reinterpret_cast<uintptr_t>(&etext)) {
-    return _URC_NO_REASON;  // the engine's own frames
-  }
+  if (IsEngineCode(pc)) return _URC_NO_REASON;
   if (pc == 0 || walk->stack->size() >= walk->limit) return _URC_END_OF_STACK;
   walk->stack->push_back(pc);
   return _URC_NO_REASON;
 }
 
 }  // namespace
+
+bool IsEngineCode(uint64_t pc) {
+  return pc >= reinterpret_cast<uintptr_t>(&__ehdr_start) &&
+         pc < reinterpret_cast<uintptr_t>(&etext);
+}
 
 void CaptureStack(std::vector<uint64_t>* stack) {
   StackWalk walk{stack, 64};

@@ -486,7 +486,9 @@ class Scheduler final : public StateView, private SchedulerState {
 // The one scheduler of the process.
 extern Scheduler g_scheduler;
 
-// Return addresses from the calling function outwards, at most 64.
+// Is this address in the library that the engine is?
+bool IsEngineCode(uint64_t pc);
+// Return addresses from the calling function outwards, at most 64, without the engine's own.
 void CaptureStack(std::vector<uint64_t>* stack);
 std::string Hex(uint64_t value);
 // A code address inside a text for people: the supervisor replaces it by function, file and line.

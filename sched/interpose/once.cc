@@ -66,8 +66,10 @@ bool BeginOnce(const OnceKind& kind, const volatile void* object, uint64_t pc) {
     waited = true;
   }
   const bool done = kind.is_done(object);
+  // Who finds it done comes after whoever did it, and holds nothing.
+  g_scheduler.RecordCell(cell, done ? kRead : kReadWrite, kValueRelevant | kAcquire, pc);
   // One that has waited was certain to write (its pending footprint), whatever it finds now.
-  g_scheduler.RecordCell(cell, done && !waited ? kRead : kReadWrite, kValueRelevant | kAcquire, pc);
+  if (done && waited) g_scheduler.RecordCell(cell, kReadWrite, kValueRelevant, pc);
   if (!done) {
     g_scheduler.Ledger(cell, 0, OwnerOf(thread));
     RememberHeld(thread, object, pc);

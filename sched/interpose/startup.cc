@@ -8,6 +8,10 @@
 
 #include "sched/allocation_hooks.h"
 #include "sched/interpose/export.h"
+#include "sched/interpose/program_caller.h"
+#include "sched/interpose/standard_locale.h"
+#include "sched/interpose/standard_memory_resources.h"
+#include "sched/interpose/standard_streams.h"
 #include "sched/start.h"
 
 namespace mc::sched {
@@ -41,6 +45,10 @@ int StartMain(int argc, char** argv, char** environment) {
     DisableAddressRandomisation(argv);
     return g_program_main(argc, argv, environment);
   }
+  FindStandardLibrary();
+  CompleteClassicLocale();
+  FindStandardStreams();
+  HookMemoryResources();
   ProgramEntry entry;
   entry.main = g_program_main;
   entry.argc = argc;

@@ -163,6 +163,35 @@ MC_TEST(LocalStaticIsInitialisedOnce) {
   other.join();
 }
 
+// Who has found that it was called is not protected by it from then on.
+MC_TEST(CallOnceThenARace) {
+  static std::once_flag once;
+  static int value;
+  std::call_once(once, [] {});
+  const auto add = [] {
+    std::call_once(once, [] {});
+    ++value;
+  };
+  std::thread other(add);
+  add();
+  other.join();
+}
+
+// Nor who waited for another thread's initialisation.
+MC_TEST(LocalStaticThenARace) {
+  static int value;
+  struct Slow {
+    Slow() { std::this_thread::yield(); }
+  };
+  const auto add = [] {
+    static Slow slow;
+    ++value;
+  };
+  std::thread other(add);
+  add();
+  other.join();
+}
+
 MC_TEST(SharedMutex) {
   std::shared_mutex mutex;
   int value = 0;

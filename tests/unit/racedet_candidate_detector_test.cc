@@ -236,6 +236,19 @@ TEST(CandidateDetector, ReadHoldsProtectAgainstWritersOnly) {
   EXPECT_NE(Found(kLimited, twice).At(1, 3), nullptr);
 }
 
+TEST(CandidateDetector, RoutineThatHasRunOnceIsNoLock) {
+  TraceBuilder b;
+  b.Block(0).Lock(9).Write(kY, 4, 1).Unlock(9);  // the routine
+  b.Block(1).OnceDone(9).Read(kY, 4, 2).Write(kX, 4, 3);
+  b.Block(2).OnceDone(9).Read(kY, 4, 2).Write(kX, 4, 3);
+  for (const auto rule : {kLimited, kPure}) {
+    const Found found(rule, b);
+    ASSERT_NE(found.At(3, 3), nullptr);
+    EXPECT_TRUE(found.At(3, 3)->data_race);
+  }
+  EXPECT_EQ(Found(kPure, b).At(1, 2), nullptr);
+}
+
 TEST(CandidateDetector, SemaphoreUsedAsALock) {
   TraceBuilder b;
   b.Block(1).SemaphoreWait(3, 1).Write(kX, 4, 1).SemaphorePost(3, 0);

@@ -85,6 +85,8 @@ class TraceBuilder {
   // Locks.
   TraceBuilder& Lock(uint64_t m) { return OfObject(CellKind::kMutex, m, kWrite, kAcquire); }
   TraceBuilder& Unlock(uint64_t m) { return OfObject(CellKind::kMutex, m, kWrite, kRelease); }
+  // A routine to be run once, which has run.
+  TraceBuilder& OnceDone(uint64_t m) { return OfObject(CellKind::kMutex, m, kRead, kAcquire); }
   TraceBuilder& ReadLock(uint64_t rw) {
     OfObject(CellKind::kWriterHalf, rw, kRead, 0);
     return OfObject(CellKind::kReadersHalf, rw, kAdd, kAcquire);

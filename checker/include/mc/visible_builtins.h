@@ -9,6 +9,8 @@
 
 #ifndef __ASSEMBLER__
 
+#pragma GCC system_header /* variadic macros are no part of C++98, nor of C89 */
+
 #ifdef __cplusplus
 extern "C" {
 #endif

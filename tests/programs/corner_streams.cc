@@ -1,0 +1,108 @@
+// Streams, which are compiled into the standard library. What it does to a stream counts as a
+// change of the stream. corners.txt says what mc must make of each.
+#include <mc/mc.h>
+
+#include <iostream>
+#include <mutex>
+#include <sstream>
+#include <string>
+#include <thread>
+
+namespace {
+
+std::mutex g_lock;
+std::ostringstream g_output;
+std::istringstream g_input("1 2 3");
+
+template <typename Body>
+void InTwoThreads(Body body) {
+  std::thread one(body, 1), two(body, 2);
+  one.join();
+  two.join();
+}
+
+}  // namespace
+
+// The first one to format something must not do more than the second one does.
+MC_TEST(LocalStreams) {
+  InTwoThreads([](int who) {
+    std::ostringstream output;
+    output << who << ' ' << 1.5 * who << ' ' << std::boolalpha << true << std::hex << 255
+           << std::endl;
+    int number;
+    double half;
+    std::istringstream(output.str()) >> number >> half;
+    mc_assert(number == who && half == 1.5 * who);
+    std::wostringstream wide;
+    wide << who << 2.5;
+    mc_assert(wide.str().size() == 4);
+  });
+}
+
+MC_TEST(OutputUnderALock) {
+  InTwoThreads([](int who) {
+    for (int i = 0; i < 2; ++i) {
+      std::lock_guard<std::mutex> hold(g_lock);
+      g_output << who << " and a text that makes the buffer grow" << 2.5 << std::endl;
+    }
+  });
+  mc_assert(g_output.str().size() > 160);
+}
+MC_TEST(OutputWithoutALock) {
+  InTwoThreads([](int who) { g_output << who; });
+}
+MC_TEST(WideOutputWithoutALock) {
+  static std::wostringstream output;
+  InTwoThreads([](int) { output << L"x"; });
+}
+MC_TEST(OutputAndItsString) {
+  std::thread writer([] { g_output << 1; });
+  mc_assert(g_output.str().size() < 2);
+  writer.join();
+}
+// Found with a lock too: one of the two orders fails.
+MC_TEST(OutputInOneOrder) {
+  std::thread writer([] {
+    std::lock_guard<std::mutex> hold(g_lock);
+    g_output << 'x';
+  });
+  {
+    std::lock_guard<std::mutex> hold(g_lock);
+    mc_assert(g_output.str().empty());
+  }
+  writer.join();
+}
+
+MC_TEST(InputUnderALock) {
+  static int sum = 0;
+  InTwoThreads([](int) {
+    std::lock_guard<std::mutex> hold(g_lock);
+    int number = 0;
+    g_input >> number;
+    sum += number;
+  });
+  mc_assert(sum == 3);
+}
+MC_TEST(InputWithoutALock) {
+  InTwoThreads([](int) { g_input.get(); });
+}
+
+// Several threads may use these at once, as long as they lead to the C library's.
+MC_TEST(StandardOutput) {
+  InTwoThreads([](int who) {
+    std::cout << who << " and text" << std::endl;
+    std::wcerr << L"";
+  });
+}
+MC_TEST(StandardOutputRedirected) {
+  std::ostringstream output;
+  std::streambuf* const before = std::cout.rdbuf(output.rdbuf());
+  InTwoThreads([](int who) { std::cout << who; });
+  std::cout.rdbuf(before);
+}
+MC_TEST(StandardOutputNotSynchronised) {
+  std::ios::sync_with_stdio(false);
+  InTwoThreads([](int who) { std::cout << who; });
+}
+
+MC_MAIN();
