@@ -9,6 +9,11 @@ BUILD=${BUILD:-$SOURCE/build}
 MC=${MC:-$BUILD/tools/mc}
 MC_CXX=${MC_CXX:-$BUILD/tools/mc-c++}
 MC_CC=${MC_CC:-$BUILD/tools/mc-cc}
+# Whatever folder a test goes to. (mc-c++ and mc-cc are one file: no readlink of the last part.)
+for variable in SOURCE BUILD MC MC_CXX MC_CC; do
+  path=${!variable}
+  [[ $path == /* ]] || printf -v "$variable" %s "$PWD/$path"
+done
 here=$SOURCE/tests/e2e
 programs=$SOURCE/tests/programs
 
