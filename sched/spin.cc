@@ -90,12 +90,12 @@ bool SpinTracker::SameState(const Visit& visit, const EntryRegisters& registers,
       (!held.empty() && memcmp(old_stack + stack_size, held.data(), held.size_bytes()) != 0)) {
     return false;
   }
+  const bool same_registers = memcmp(&visit.registers, &registers, sizeof registers) == 0;
+  const bool times_may_differ = visit.clock_reads != clock_reads_;
+  if (!same_registers && !times_may_differ) return false;  // before what takes longer
   LeaveOutLocks(registers.stack_pointer, stack_size, &old_stack, &live);
-  if (memcmp(&visit.registers, &registers, sizeof registers) == 0 &&
-      memcmp(old_stack, live, stack_size) == 0) {
-    return true;
-  }
-  if (visit.clock_reads == clock_reads_) return false;
+  if (same_registers && memcmp(old_stack, live, stack_size) == 0) return true;
+  if (!times_may_differ) return false;
   const auto* old_words = reinterpret_cast<const uint64_t*>(old_stack);
   const auto* new_words = reinterpret_cast<const uint64_t*>(live);
   const size_t words = stack_size / sizeof(uint64_t);
