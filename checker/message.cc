@@ -1,5 +1,6 @@
 #include "checker/message.h"
 
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 
@@ -64,9 +65,9 @@ Message& Message::Set(std::string_view name, uint64_t value) {
 }
 
 Message& Message::Set(std::string_view name, double value) {
-  char text[64];
-  const int length = snprintf(text, sizeof text, "%.17g", value);
-  return Set(name, std::string_view(text, static_cast<size_t>(length)));
+  char text[64];  // whatever the decimal point of the program's locale is
+  const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::general, 17);
+  return Set(name, std::string_view(text, static_cast<size_t>(end.ptr - text)));
 }
 
 const std::string* Message::Find(std::string_view name) const {
@@ -88,7 +89,9 @@ uint64_t Message::Number(std::string_view name) const {
 
 double Message::Real(std::string_view name) const {
   const std::string* value = Find(name);
-  return value == nullptr ? 0.0 : strtod(value->c_str(), nullptr);
+  double number = 0;
+  if (value != nullptr) std::from_chars(value->data(), value->data() + value->size(), number);
+  return number;
 }
 
 std::string Message::Encode() const {

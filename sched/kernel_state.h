@@ -24,11 +24,13 @@ extern uint32_t g_kernel_effects;
 
 // Called once, at the snapshot.
 void SaveKernelState();
-// At the beginning and at the end of an execution, if g_kernel_effects is not 0. Before that the
-// program's memory is to be read once more: RestoreProtections takes back what keeps from it.
-void ForgetKernelEffects();
+// At the end of an execution, if g_kernel_effects is not 0. Before that the program's memory is to be
+// read once more: RestoreProtections takes back what keeps from it.
 void RestoreProtections();
 void RestoreKernelState();
+// When the next one begins, just before memory goes back: only then is there nothing left that
+// refers to what the program has mapped (the C library's tables of a locale, say).
+void ForgetKernelEffects();
 
 // The names of the system calls by which the program, in any execution so far, changed what cannot
 // be put back, separated by ", "; "" if there was none.

@@ -128,7 +128,6 @@ void Scheduler::ResetThreads() {
 
 bool Scheduler::RunExecution(Strategy& strategy, bool same_search_as_before) {
   size_t keep = 0;
-  if (g_kernel_effects != 0) ForgetKernelEffects();
   strategy_ = &strategy;
   if (!strategy.BeginExecution(trace_, &keep)) return false;
   if (!same_search_as_before) keep = 0;
@@ -142,6 +141,7 @@ bool Scheduler::RunExecution(Strategy& strategy, bool same_search_as_before) {
   result_.bugs.clear();
   if (last_words_ != nullptr) last_words_->failure = 0;
   result_.log.clear();
+  if (g_kernel_effects != 0) ForgetKernelEffects();
   const Checkpoint* const checkpoint = checkpoints_.Begin(keep);
   if (checkpoint != nullptr) {
     ReturnTo(*checkpoint);

@@ -52,6 +52,8 @@ struct ThreadState {
   void* result = nullptr;
   void* context = nullptr;  // where it stopped (Boost.Context fcontext)
 
+  void* cleanup = nullptr;  // its innermost clean-up handler of C code: a __pthread_unwind_buf_t
+
   uint64_t random_draws = 0;  // random numbers it has asked the system for
   char name[16] = {};         // pthread_setname_np
 };

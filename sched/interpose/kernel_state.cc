@@ -370,6 +370,7 @@ void SaveKernelState() {
 }
 
 void ForgetKernelEffects() {
+  if ((g_kernel_effects & kMaps) != 0) RestoreMappings();
   ForgetMappings();
   ForgetTemporaryNames();
   g_kernel_effects = 0;
@@ -394,7 +395,6 @@ void RestoreKernelState() {
     state.file_mask = -1;
   }
   if ((effects & kLimits) != 0) PutBackLimits();
-  if ((effects & kMaps) != 0) RestoreMappings();
 }
 
 std::string LastingSystemCalls() {

@@ -144,6 +144,7 @@ MC_EXPORT int getsockopt(int socket, int level, int option, void* place, socklen
 MC_EXPORT char* getcwd(char* place, size_t size) noexcept {
   const auto real = reinterpret_cast<char* (*)(char*, size_t)>(dlsym(RTLD_NEXT, "getcwd"));
   if (!mc::sched::g_program_running || place == nullptr) return real(place, size);
+  const mc::sched::SystemCallPoint point(MC_CALLER_PC());
   mc::sched::EngineScope scope;
   mc::sched::OpenForKernel(place, size);
   mc::sched::NoteCall(SYS_getcwd, place, size);

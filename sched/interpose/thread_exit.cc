@@ -25,14 +25,10 @@ bool TakeDestructor(ThreadLists::Destructor* destructor) {
   return true;
 }
 
-// The clean-up handlers of C code (pthread_cleanup_push) form a list in the C library's descriptor
-// of the thread; it can be read by pushing one.
-__pthread_unwind_buf_t* InnermostCleanup() {
-  __pthread_unwind_buf_t probe;
-  memset(&probe, 0, sizeof probe);
-  Real().__pthread_register_cancel(&probe);
-  Real().__pthread_unregister_cancel(&probe);
-  return static_cast<__pthread_unwind_buf_t*>(probe.__pad[0]);
+// The clean-up handlers of C code (pthread_cleanup_push) form a list. Its head is part of the
+// thread, not of the C library's descriptor: it goes back in time with the thread.
+void PopCleanup(const __pthread_unwind_buf_t& buffer) {
+  g_scheduler.current().cleanup = buffer.__pad[0];
 }
 
 [[noreturn]] void EndThread() {
@@ -43,7 +39,7 @@ __pthread_unwind_buf_t* InnermostCleanup() {
 
 _Unwind_Reason_Code StopAtCleanupOrEnd(int, _Unwind_Action actions, _Unwind_Exception_Class,
                                        _Unwind_Exception*, _Unwind_Context* context, void*) {
-  if (__pthread_unwind_buf_t* cleanup = InnermostCleanup()) {
+  if (auto* const cleanup = static_cast<__pthread_unwind_buf_t*>(g_scheduler.current().cleanup)) {
     // The frame that pushed it is the first whose canonical frame address lies above it.
     if (_Unwind_GetCFA(context) > reinterpret_cast<uintptr_t>(cleanup)) {
       // It runs the handler and goes on with __pthread_unwind_next.
@@ -94,8 +90,20 @@ using namespace mc::sched;
 
 MC_HOOK void __pthread_unwind_next(__pthread_unwind_buf_t* buffer) {
   if (!g_scheduler.program_running()) Real().__pthread_unwind_next(buffer);
-  Real().__pthread_unregister_cancel(buffer);
+  PopCleanup(*buffer);
   UnwindThread();
+}
+
+MC_HOOK void __pthread_register_cancel(__pthread_unwind_buf_t* buffer) {
+  if (!g_scheduler.program_running()) return Real().__pthread_register_cancel(buffer);
+  Thread& self = g_scheduler.current();
+  buffer->__pad[0] = self.cleanup;
+  self.cleanup = buffer;
+}
+
+MC_HOOK void __pthread_unregister_cancel(__pthread_unwind_buf_t* buffer) {
+  if (!g_scheduler.program_running()) return Real().__pthread_unregister_cancel(buffer);
+  PopCleanup(*buffer);
 }
 
 // thread_local destructors: the compiler calls the first, the C++ runtime library the second.

@@ -28,18 +28,10 @@ bool IsProcessorClock(clockid_t clock) {
   return clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID || clock < 0;
 }
 
-// The program's memory that a clock is read into. On the thread's own stack, which the spin rule
-// compares, that is no change; elsewhere it is.
+// The program's memory that a clock is read into: a write like any other.
 template <class T>
 void Store(T* place, const T& value, uint64_t pc) {
-  MicroAccess write;
-  write.begin = reinterpret_cast<uintptr_t>(place);
-  write.size = sizeof *place;
-  write.mode = kWrite;
-  write.pc = pc;
-  g_scheduler.Record(write);
-  g_scheduler.BeforeWriteToOtherStack(write.begin, write.size);
-  g_scheduler.NoteOwnWrite(write.begin, write.size);
+  g_scheduler.Access(reinterpret_cast<uintptr_t>(place), sizeof *place, kWrite, 0, pc);
   *place = value;
 }
 
