@@ -82,8 +82,8 @@ std::string ExplainLastingCalls(std::string_view calls) {
   return absl::StrCat(
       "The program changes what mc cannot put back between executions: it calls ", View(calls),
       ". What one execution leaves, the next one finds. Let the test make at its beginning all "
-      "that "
-      "it finds there, in files of its own that it removes before or overwrites, or keep it in "
+      "that it finds there, in files of its own that it removes before or overwrites, or keep it "
+      "in "
       "memory (memfd_create, socketpair).\n");
 }
 

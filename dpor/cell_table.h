@@ -131,6 +131,7 @@ class CellTable {
   bool IsOwned(uint32_t cell) const { return owners_[cell] != kShared; }
   // From now on no cell has an owner.
   void ShareAll();
+  bool all_shared() const { return all_shared_; }
 
   bool outdated() const { return outdated_; }
   // Changes when cells are divided or get a second thread: lists of cells to be entered are good

@@ -179,10 +179,7 @@ void Path::OwnCells(std::span<const Range> footprint, uint32_t position) {
   // are.
   constexpr uint64_t kMuch = 1u << 19;
   const bool share_all = cells_.has_blocks() || rebuilt_ > kMuch;
-  if (share_all && !all_shared_) {
-    all_shared_ = true;
-    cells_.ShareAll();
-  }
+  if (share_all && !cells_.all_shared()) cells_.ShareAll();
   if (cells_.outdated()) RebuildCells(position);
 }
 
@@ -191,7 +188,7 @@ void Path::OwnCells(std::span<const Range> footprint, uint32_t position) {
 void Path::TouchKnownCells(std::span<const Range> footprint, uint32_t position,
                            RecentEvents::Variant* known) {
   if (known == nullptr || cells_.has_blocks()) {
-    if (!all_shared_) OwnCells(footprint, position);
+    if (!cells_.all_shared()) OwnCells(footprint, position);
     TouchCells(footprint, position, true);
     return;
   }

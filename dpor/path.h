@@ -175,8 +175,7 @@ class Path {
   std::vector<uint32_t> log_of_cell_;  // by cell number; 0 = none, else number of the log + 1
   std::vector<uint32_t> object_undo_;  // logs that got an entry, in order
   uint64_t next_serial_ = 1;
-  uint64_t rebuilt_ = 0;     // events that were entered in cells_ anew
-  bool all_shared_ = false;  // no cell of cells_ has an owner
+  uint64_t rebuilt_ = 0;  // events that were entered in cells_ anew
   uint32_t exit_position_ = kNoPosition;
   bool alive_modelled_ = false;
   // scratch

@@ -25,8 +25,8 @@
 //
 // It works at the end of an execution, on all its new events. What only one thread has touched so
 // far (SharedLines) is left out, and made up for in the execution in which another thread touches
-// it: that one is looked at from its beginning. Nor is an execution looked at whose new accesses
-// can tell nothing new (SettledAccesses), before one that can follows them.
+// it: that one is looked at from its beginning. And events whose accesses can tell nothing new
+// (SettledAccesses) are only looked at once another, behind them, has an access that can.
 #ifndef MC_RACEDET_CANDIDATE_DETECTOR_H_
 #define MC_RACEDET_CANDIDATE_DETECTOR_H_
 

@@ -1,8 +1,8 @@
 // SettledAccesses: which accesses cannot tell a candidate detector anything new.
 //
-// A search runs the same few instructions over the same memory in every order. After some hundred
-// executions the table of candidates holds all facts that their pairs can ever yield, and clocks
-// and locksets need not be worked out any more: not until something new happens.
+// A search runs the same few instructions over the same memory in every order. Before long the
+// table of candidates holds all facts that their pairs can ever yield, and clocks and locksets need
+// not be worked out any more: not until something new happens.
 //
 // Accesses that agree in instruction, mode, kind and bytes form a class. Of each class this keeps
 // in what circumstances it was ever made: by which threads, which of the others existed then, and

@@ -3,8 +3,8 @@
 // Memory goes back to the snapshot; what the kernel keeps does not by itself: descriptors and the
 // positions of open files, mappings, signal handlers and masks, the working directory, the umask,
 // limits, timers. An execution that found what an earlier one left would not be a function of its
-// schedule. So before the first change of each kind it is noted how things were, and at the end of
-// the execution they are made so again. Whoever changes nothing pays nothing.
+// schedule. So before the first change of each kind it is noted how things were, and before the
+// next execution they are made so again. Whoever changes nothing pays nothing.
 //
 // Files that were made, written or removed, and what went to other processes, cannot be put back.
 // It is remembered which system calls did that, for when an execution is not as it was.
@@ -24,12 +24,12 @@ extern uint32_t g_kernel_effects;
 
 // Called once, at the snapshot.
 void SaveKernelState();
-// At the end of an execution, if g_kernel_effects is not 0. Before that the program's memory is to be
-// read once more: RestoreProtections takes back what keeps from it.
+// At the end of an execution, if g_kernel_effects is not 0. Before that the program's memory is to
+// be read once more: RestoreProtections takes back what keeps from it.
 void RestoreProtections();
 void RestoreKernelState();
-// When the next one begins, just before memory goes back: only then is there nothing left that
-// refers to what the program has mapped (the C library's tables of a locale, say).
+// When the next one begins, just before memory goes back. Unmaps what the program has mapped, which
+// its memory refers to until then (the C library's tables of a locale, say), and forgets the rest.
 void ForgetKernelEffects();
 
 // The names of the system calls by which the program, in any execution so far, changed what cannot

@@ -19,7 +19,7 @@ bool IsMappingCall(long number);
 // mmap, munmap, mremap, mprotect, madvise and brk; `pc` is where the program does it.
 long DoMappingCall(long number, const long arguments[6], uint64_t pc);
 
-// The end of an execution: unmaps what it has mapped.
+// Unmaps what the last execution has mapped.
 void RestoreMappings();
 // Forgets the mappings that DescribeMapping tells of.
 void ForgetMappings();
