@@ -24,6 +24,20 @@ void JoinCounters(Counter* into, const Counter* from, uint32_t width) {
 }
 
 template <typename Counter>
+void LeastCounters(const Counter* clocks, size_t begin, size_t end, uint32_t width, uint32_t* out) {
+  using Vector = typename Lanes<Counter>::Type;
+  for (uint32_t t = 0; t < width; t += 8) {
+    Vector least = ~Vector{};
+    for (size_t k = begin; k < end; ++k) {
+      Vector clock;
+      memcpy(&clock, clocks + k * width + t, sizeof(clock));
+      least = least < clock ? least : clock;
+    }
+    for (uint32_t lane = 0; lane < 8; ++lane) out[t + lane] = least[lane];
+  }
+}
+
+template <typename Counter>
 size_t Collect(const Counter* clocks, size_t begin, size_t end, uint32_t width, uint32_t thread,
                uint32_t index, uint32_t* out) {
   size_t count = 0;
@@ -65,6 +79,15 @@ size_t ClockArray::CollectNotAfter(size_t begin, size_t end, uint32_t thread, ui
                                    uint32_t* out) const {
   return wide_ ? Collect(wide_clocks_.data(), begin, end, width_, thread, index, out)
                : Collect(narrow_.data(), begin, end, width_, thread, index, out);
+}
+
+void ClockArray::Least(size_t begin, size_t end, std::vector<uint32_t>* out) const {
+  out->resize(width_);
+  if (wide_) {
+    LeastCounters(wide_clocks_.data(), begin, end, width_, out->data());
+  } else {
+    LeastCounters(narrow_.data(), begin, end, width_, out->data());
+  }
 }
 
 void ClockArray::GrowWidth(uint32_t threads) {

@@ -49,6 +49,9 @@ class ClockArray {
   // that do not happen after event `index` of `thread`. Returns how many.
   size_t CollectNotAfter(size_t begin, size_t end, uint32_t thread, uint32_t index,
                          uint32_t* out) const;
+  // Of each thread, the least entry of the clocks in [begin, end): its events below that index
+  // happen before all of these. The greatest number if the range is empty.
+  void Least(size_t begin, size_t end, std::vector<uint32_t>* out) const;
   // The last of them; kNone if there is none.
   size_t LastNotAfter(size_t begin, size_t end, uint32_t thread, uint32_t index) const {
     return wide_ ? Last(wide_clocks_.data(), begin, end, thread, index)

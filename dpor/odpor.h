@@ -57,6 +57,9 @@ class OptimalSearch final : public Search {
 
   bool BeginExecution(const sched::Trace& trace, size_t* keep) override;
   sched::ThreadId Next(const sched::Trace& trace, const sched::StateView& state) override;
+  size_t FreeFrom() const override {
+    return options_.policy == Policy::kStay ? branch_depth_ + plan_.size() : kNeverFree;
+  }
   uint32_t NextChoice(size_t position, uint32_t index, uint32_t arity) override;
   void EndExecution(const sched::Trace& trace) override;
 
@@ -134,7 +137,6 @@ class OptimalSearch final : public Search {
   // The request that the execution follows from node branch_depth_ on.
   std::vector<EventId> plan_;
   bool started_ = false;
-  bool running_free_ = true;  // of the current block: its choices are not prescribed
   EventId following_ = kNoEvent;
   OptimalSearchCounters counters_;
   LengthTable length_table_;

@@ -52,6 +52,7 @@ void OptimalSearch<kWithMutants>::Analyse(const sched::Trace& trace) {
                      ? path_.first_pair(branch_depth_)
                      : 0;
   std::vector<Pair>& pairs = path_.pairs();
+  path_.LookFrom(branch_depth_);
   for (size_t k = begin; k < pairs.size(); ++k) {
     ++counters_.pairs;
     if (Unchanged(pairs[k])) {
@@ -72,6 +73,7 @@ template <bool kWithMutants>
 bool OptimalSearch<kWithMutants>::Unchanged(Pair& pair) const {
   // The events that are left of those at the last reversal are in D(i) or not as they were then.
   const bool was_kept = pair.cached_last < branch_depth_;
+  if (was_kept && pair.second < branch_depth_ && path_.IsBeforeAll(pair.first)) return true;
   const uint32_t last =
       std::max(pair.second, path_.LastNotAfter(pair.first, was_kept ? pair.cached_last : 0));
   const uint64_t serial = path_.serial(last);

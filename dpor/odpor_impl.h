@@ -96,11 +96,7 @@ template <bool kWithMutants>
 ThreadId OptimalSearch<kWithMutants>::Next(const sched::Trace& trace,
                                            const sched::StateView& state) {
   const size_t position = trace.size();
-  if (position >= branch_depth_ + plan_.size()) {
-    running_free_ = true;
-    return free_run_.Pick(state);
-  }
-  running_free_ = false;
+  if (position >= branch_depth_ + plan_.size()) return free_run_.Pick(state);
   following_ = position < branch_depth_ ? path_.event(position) : plan_[position - branch_depth_];
   const ThreadId thread = pool_[following_].thread;
   if (thread < state.ThreadCount() && state.IsEnabled(thread)) return thread;
@@ -111,7 +107,7 @@ ThreadId OptimalSearch<kWithMutants>::Next(const sched::Trace& trace,
 
 template <bool kWithMutants>
 uint32_t OptimalSearch<kWithMutants>::NextChoice(size_t position, uint32_t index, uint32_t arity) {
-  if (running_free_) return 0;
+  if (position >= branch_depth_ + plan_.size()) return 0;
   const EventRecord& e = pool_[following_];
   const uint32_t value = index < e.choice_count ? e.choices[index] : 0;
   if (value < arity) return value;

@@ -156,13 +156,17 @@ uint64_t Path::Written(const sched::Trace& trace, size_t position) {
 
 // Gathers the events that an access to the cell depends on directly.
 [[gnu::always_inline]] inline void Path::LookAtCell(uint32_t cell, uint32_t modes) {
-  auto add_list = [this](uint32_t head) {
-    for (; head != 0; head = cells_.node(head).next) {
-      predecessors_.push_back(cells_.node(head).position);
+  // The cells of an object often have one history.
+  auto add = [this](uint32_t position) {
+    if (predecessors_.empty() || predecessors_.back() != position) {
+      predecessors_.push_back(position);
     }
   };
+  auto add_list = [&](uint32_t head) {
+    for (; head != 0; head = cells_.node(head).next) add(cells_.node(head).position);
+  };
   const CellState& s = cells_.state(cell);
-  if (s.last_write != kNoPosition) predecessors_.push_back(s.last_write);
+  if (s.last_write != kNoPosition) add(s.last_write);
   if ((modes & (sched::kWrite | sched::kAdd)) != 0) add_list(s.reads);
   if ((modes & (sched::kWrite | sched::kRead)) != 0) add_list(s.adds);
 }

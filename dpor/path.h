@@ -84,6 +84,9 @@ class Path {
   // D(i): the positions after `i` of events that do not happen after it, in order. Returns how
   // many; `out` must have room for size() - i entries.
   size_t NotAfter(size_t i, std::vector<uint32_t>* out) const;
+  // Until the path changes, IsBeforeAll(i) tells whether all events from `begin` on happen after i.
+  void LookFrom(size_t begin) { clocks_.Least(begin, size(), &least_); }
+  bool IsBeforeAll(size_t i) const { return least_[events_[i].thread] > events_[i].index; }
   // The last element of D(i); i itself if D(i) is empty. If that is known for events up to
   // `known_to`: at least that.
   uint32_t LastNotAfter(size_t i, uint32_t known_to = 0) const;
@@ -178,6 +181,7 @@ class Path {
   uint64_t rebuilt_ = 0;  // events that were entered in cells_ anew
   uint32_t exit_position_ = kNoPosition;
   bool alive_modelled_ = false;
+  std::vector<uint32_t> least_;  // by thread, of the clocks that LookFrom looked at
   // scratch
   std::vector<Range> ranges_;
   std::vector<uint32_t> choices_;

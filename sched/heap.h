@@ -109,6 +109,12 @@ class ProgramHeap {
   bool IsBadAccess(uint64_t address, uint64_t size) const {
     return Contains(address) && (!ready_ || IsPoisoned(address, size));
   }
+  // False if it may be a heap error: a range has to be looked at more closely.
+  bool IsGoodAccess(uint64_t address, uint64_t size) const {
+    if (!Contains(address)) return true;
+    const uint64_t offset_end = (address & 7) + size;
+    return ready_ && offset_end <= 8 && offset_end <= *ShadowOf(address);
+  }
   // Why an address is poisoned. For a range, pass FirstBadAddress.
   AddressDescription Describe(uint64_t address) const;
   // The first poisoned byte of a range of program heap; its end if there is none.

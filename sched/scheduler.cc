@@ -22,6 +22,7 @@ void Scheduler::Configure(const ExecutionOptions& options) {
   DropCheckpoints();
   sites_.Configure(options.preemption_points, Refined(kRefineSharedSites),
                    !options.full_footprints && options.exit_mode == ExitMode::kWait);
+  leaves_out_owned_ = sites_.omits_ordered() && !options.full_record && !options.narrate;
   heap_.Configure(options.heap_policy);
 }
 
@@ -55,6 +56,20 @@ void Scheduler::BeforeCreation(PreemptionPointClass pp, uint64_t pc, uint8_t det
   }
   ++hook_calls_;
   block_is_fresh_ = false;
+}
+
+void Scheduler::AppendMemory(uintptr_t address, size_t size, uint8_t mode, uint16_t flags,
+                             uint64_t pc, MemoryOrder order) {
+  MicroAccess a;
+  a.begin = address;
+  a.pc = pc;
+  a.size = static_cast<uint32_t>(size);
+  if (mode & kRead) flags |= kValueRelevant;
+  if (sites_.IsOrderedBySync(pc)) flags |= kOrderedBySync;
+  a.flags = flags;
+  a.mode = mode;
+  a.order = order;
+  Append(a);
 }
 
 void Scheduler::PreemptBeforeAccess(uint64_t pc) {
@@ -193,6 +208,7 @@ void Scheduler::StartChild(Thread& child, void* (*entry)(void*), void* argument)
   child.entry = entry;
   child.argument = argument;
   child.clock_ns = t.clock_ns;
+  child.created = OwnedMemory::Time(position_, hook_calls_ + 1);
   thread_limit_ = std::max<uint32_t>(thread_limit_, child.id + 1u);
   Progress();
   RecordCell(MakeCell(CellKind::kThreadStart, child.id), kWrite, kRelease | kEnables, 0);

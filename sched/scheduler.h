@@ -33,7 +33,9 @@
 #include "sched/heap.h"
 #include "sched/last_words.h"
 #include "sched/observer.h"
+#include "sched/owned_memory.h"
 #include "sched/preemption_points.h"
+#include "sched/repetition.h"
 #include "sched/site_filter.h"
 #include "sched/snapshot.h"
 #include "sched/strategy.h"
@@ -74,6 +76,7 @@ struct ExecutionOptions {
   bool barrier_full_model = false;  // arrivals do not commute (more users than the count)
   bool full_footprints = false;     // under `all`, accesses ordered by synchronisation count too
   bool narrate = false;             // keep mc_log texts
+  bool full_record = false;         // nothing may be left out: people read it (owned_memory.h)
   bool checkpoints = true;          // may executions go on from the middle of a kept prefix?
   uint64_t max_events = 1 << 18;    // a longer execution is reported as livelock (heuristic)
   uint64_t seed = 0;
@@ -201,8 +204,32 @@ class Scheduler final : public StateView, private SchedulerState {
   // before it, checks that heap memory is alive, records it. `atomic` may lie in `flags`.
   void Access(uintptr_t address, size_t size, uint8_t mode, uint16_t flags, uint64_t pc,
               MemoryOrder order = MemoryOrder::kRelaxed) {
-    BeforeAccess(address, size, mode, flags, pc);
-    RecordMemory(address, size, mode, flags, pc, order);
+    const bool is_point = BeforeAccess(address, size, mode, flags, pc);
+    NoteForSpinRule(address, size, mode);
+    if (!recording_) return;
+    if (leaves_out_owned_ && flags == 0 && !is_point && pc != 0 &&
+        owned_.LeaveOut(address, size, *current_, Now())) {
+      return;
+    }
+    AppendMemory(address, size, mode, flags, pc, order);
+  }
+  // The common case of Access, for plain reads and writes: to memory whose other accesses are left
+  // out as well, where there is nothing to do but to count. False if there is more to be done.
+  bool PassOwnAccess(uintptr_t address, size_t size, uint8_t mode, uint64_t pc) {
+    Thread& t = *current_;
+    if (!leaves_out_owned_ || t.preemption_due || !sites_.IsKnownNoPoint(pc) ||
+        !heap_.IsGoodAccess(address, size) ||
+        !owned_.Pass(address, size, t, OwnedMemory::Time(position_, hook_calls_ + 1))) {
+      return false;
+    }
+    if (mode == kRead) {
+      if (!t.spin.PassRead()) return false;
+    } else {
+      if (IsFiberStack(address) && (address < t.stack_low || address >= t.stack_high)) return false;
+      NoteOwnWrite(address, size);
+    }
+    ++hook_calls_;
+    return true;
   }
   // The same question before memory is allocated or freed.
   void BeforeHeapOperation(uint64_t pc) {
@@ -215,8 +242,8 @@ class Scheduler final : public StateView, private SchedulerState {
     }
   }
   // The two halves, for atomics, whose mode is known only once they are done: `mode` is what it may
-  // be at most.
-  void BeforeAccess(uintptr_t address, size_t size, uint8_t mode, uint16_t flags, uint64_t pc) {
+  // be at most. Returns whether a PP lies before it.
+  bool BeforeAccess(uintptr_t address, size_t size, uint8_t mode, uint16_t flags, uint64_t pc) {
     ++hook_calls_;
     const bool is_point = sites_.IsPreemptionPoint(pc, (flags & kAtomic) != 0);
     if (!block_is_fresh_ && (current_->preemption_due || is_point)) PreemptBeforeAccess(pc);
@@ -227,6 +254,7 @@ class Scheduler final : public StateView, private SchedulerState {
       ReportPoisonedAccess(address, size, mode, flags, pc);
     }
     if (mode != kRead) BeforeWriteToOtherStack(address, size);
+    return is_point;
   }
   // Memory that a system call has written: reports it if it is heap memory that is not alive.
   void CheckAlive(uintptr_t address, size_t size, uint8_t mode, uint64_t pc) {
@@ -240,23 +268,8 @@ class Scheduler final : public StateView, private SchedulerState {
   }
   void RecordMemory(uintptr_t address, size_t size, uint8_t mode, uint16_t flags, uint64_t pc,
                     MemoryOrder order) {
-    Thread& t = *current_;
-    if (mode == kRead) {
-      t.spin.OnRead(address, size, static_cast<uint32_t>(position_));
-    } else {
-      NoteOwnWrite(address, size);
-    }
-    if (!recording_) return;
-    MicroAccess a;
-    a.begin = address;
-    a.pc = pc;
-    a.size = static_cast<uint32_t>(size);
-    if (mode & kRead) flags |= kValueRelevant;
-    if (sites_.IsOrderedBySync(pc)) flags |= kOrderedBySync;
-    a.flags = flags;
-    a.mode = mode;
-    a.order = order;
-    Append(a);
+    NoteForSpinRule(address, size, mode);
+    if (recording_) AppendMemory(address, size, mode, flags, pc, order);
   }
   // One access to a non-memory cell.
   void RecordCell(Cell cell, uint8_t mode, uint16_t flags, uint64_t pc) {
@@ -371,6 +384,9 @@ class Scheduler final : public StateView, private SchedulerState {
 
  private:
   void Append(const MicroAccess& access) {
+    if (leaves_out_owned_ && IsMemory(access.begin)) {
+      owned_.Enter(access.begin, access.size, *threads_[trace_.events.back().thread], Now());
+    }
     // What orders other accesses is kept each time: a second release publishes more than the first.
     const bool orders = (access.flags & (kAcquire | kRelease | kFence)) != 0 ||
                         ((access.flags & kAtomic) != 0 && access.mode != kRead);
@@ -380,6 +396,16 @@ class Scheduler final : public StateView, private SchedulerState {
     }
     trace_.accesses.push_back(access);
   }
+  void AppendMemory(uintptr_t address, size_t size, uint8_t mode, uint16_t flags, uint64_t pc,
+                    MemoryOrder order);
+  void NoteForSpinRule(uintptr_t address, size_t size, uint8_t mode) {
+    if (mode == kRead) {
+      current_->spin.OnRead(address, size, static_cast<uint32_t>(position_));
+    } else {
+      NoteOwnWrite(address, size);
+    }
+  }
+  uint64_t Now() const { return OwnedMemory::Time(position_, hook_calls_); }
   void PreemptBeforeAccess(uint64_t pc);
   void ReportPoisonedAccess(uintptr_t address, size_t size, uint8_t mode, uint16_t flags,
                             uint64_t pc);
@@ -401,12 +427,16 @@ class Scheduler final : public StateView, private SchedulerState {
   Thread& MakeThread(ThreadId creator, uint32_t ordinal);
   void ResetThreads();
   void ResetThread(Thread& thread);
+  void MakeExecution(Strategy& strategy, size_t keep);
   void BeginAnew();
   void RunThreads();
   void FinishEvent();
+  bool HappenedAgain();
+  bool IsRepetition() const { return strategy_ == &repetition_; }
   void BeginEvent(Thread& thread);
   Thread* PickNext();
   Thread* PickFromStrategy();
+  Thread* PickFreely();
   Thread* PickFromKeptPrefix();
   bool Enabled(const Thread& thread) const;
   bool AnyEnabled() const;
@@ -443,11 +473,13 @@ class Scheduler final : public StateView, private SchedulerState {
   Strategy* strategy_ = nullptr;
   Trace trace_;
   AccessIndex index_;
+  Repetition repetition_;
   ProgramHeap& heap_ = ProgramHeap::Global();
   Snapshot snapshot_;
   ExecutionResult result_;
 
   std::vector<Thread*> threads_;  // by id; every thread ever named
+  OwnedMemory owned_{threads_};
   std::vector<Slot> slots_;
   const ThreadState new_thread_{};
   const ThreadLists no_lists_{};
@@ -455,13 +487,15 @@ class Scheduler final : public StateView, private SchedulerState {
   Thread engine_;  // pseudo-thread: the loop in RunExecution
 
   bool recording_ = false;
-  bool block_is_fresh_ = false;  // the running block has made no visible operation yet
-  uint64_t hook_calls_ = 0;      // of the running block
-  size_t kept_ = 0;              // events that are repeated, not recorded
-  uint32_t block_choices_ = 0;   // choices made in the running block
-  bool program_begun_ = false;   // Initialise was called
-  std::vector<uintptr_t> held_;  // in Arrive
-  uint32_t found_last_ = 0;      // by FindByPthread
+  bool leaves_out_owned_ = false;  // accesses that only their thread could notice
+  bool block_is_fresh_ = false;    // the running block has made no visible operation yet
+  uint64_t hook_calls_ = 0;        // of the running block
+  size_t kept_ = 0;                // events that are repeated, not recorded
+  size_t free_from_ = 0;           // from here on the strategy is not asked (Strategy::FreeFrom)
+  uint32_t block_choices_ = 0;     // choices made in the running block
+  bool program_begun_ = false;     // Initialise was called
+  std::vector<uintptr_t> held_;    // in Arrive
+  uint32_t found_last_ = 0;        // by FindByPthread
   struct StackWrite {
     Thread* owner;
     uintptr_t address;

@@ -24,6 +24,7 @@ void Scheduler::Initialise(int (*body)(void*), void* argument) {
   engine_.thread_pointer = threads_[0]->thread_pointer;
   current_ = &engine_;
   index_.Prepare();
+  owned_.Prepare();
   trace_.events.reserve(1024);
   trace_.accesses.reserve(4096);
   AddWritableData(&snapshot_);
@@ -128,12 +129,27 @@ void Scheduler::ResetThreads() {
 
 bool Scheduler::RunExecution(Strategy& strategy, bool same_search_as_before) {
   size_t keep = 0;
-  strategy_ = &strategy;
   if (!strategy.BeginExecution(trace_, &keep)) return false;
-  if (!same_search_as_before) keep = 0;
+  owned_.ClearLost();
+  MakeExecution(strategy, same_search_as_before ? keep : 0);
+  while (owned_.lost() && !result_.diverged && result_.harness_error.empty()) {
+    owned_.ClearLost();
+    DropCheckpoints();
+    repetition_.Follow(trace_);
+    MakeExecution(repetition_, 0);
+  }
+  for (Observer* o : observers_) o->OnExecutionEnd(trace_);
+  strategy.EndExecution(trace_);
+  return true;
+}
+
+// With the first `keep` events of the last one.
+void Scheduler::MakeExecution(Strategy& strategy, size_t keep) {
+  strategy_ = &strategy;
   trace_.CutBack(keep);
   for (Observer* o : observers_) o->OnExecutionBegin(trace_, keep);
   kept_ = keep;
+  free_from_ = strategy.FreeFrom();
   recording_ = false;
   stack_writes_.clear();
   result_.diverged = false;
@@ -154,9 +170,6 @@ bool Scheduler::RunExecution(Strategy& strategy, bool same_search_as_before) {
   if (g_kernel_effects != 0) RestoreProtections();
   if (!result_.diverged) JudgeEnd();
   if (g_kernel_effects != 0) RestoreKernelState();
-  for (Observer* o : observers_) o->OnExecutionEnd(trace_);
-  strategy.EndExecution(trace_);
-  return true;
 }
 
 void Scheduler::BeginAnew() {
@@ -348,8 +361,22 @@ Thread* Scheduler::PickFromKeptPrefix() {
   return threads_[id];
 }
 
+// What any Strategy does from FreeFrom() on.
+Thread* Scheduler::PickFreely() {
+  if (last_thread_ != kNoThread && Enabled(*threads_[last_thread_])) return threads_[last_thread_];
+  for (uint32_t id = 0; id < thread_limit_; ++id) {
+    if (Enabled(*threads_[id])) return threads_[id];
+  }
+  const Thread* const next = NextToRunHandlers();
+  return next == nullptr ? nullptr : threads_[next->id];
+}
+
 Thread* Scheduler::PickFromStrategy() {
-  if (!AnyEnabled() && NextToRunHandlers() == nullptr) return nullptr;
+  if (next_position_ >= free_from_ && next_position_ < options_.max_events) return PickFreely();
+  if (!AnyEnabled() && NextToRunHandlers() == nullptr) {
+    if (IsRepetition() && next_position_ < repetition_.trace().size()) Diverge(next_position_, "");
+    return nullptr;
+  }
   if (next_position_ >= options_.max_events) {
     ReportBug(BugKind::kLivelock,
               "the execution has more than " + std::to_string(options_.max_events) +
@@ -364,7 +391,9 @@ Thread* Scheduler::PickFromStrategy() {
     return nullptr;
   }
   if (id >= thread_limit_ || !IsEnabled(id)) {
-    Diverge(next_position_, "the search asks for T" + std::to_string(id) + ", which cannot run");
+    Diverge(
+        next_position_,
+        IsRepetition() ? "" : "the search asks for T" + std::to_string(id) + ", which cannot run");
     return nullptr;
   }
   return threads_[id];
@@ -377,9 +406,10 @@ void Scheduler::Diverge(size_t step, std::string found) {
   result_.diverged_step = step;
   result_.diverged_found = std::move(found);
   result_.diverged_event = Trace();
-  if (step < trace_.size()) {
-    Event event = trace_.events[step];
-    const auto accesses = trace_.AccessesOf(event);
+  const Trace& before = IsRepetition() ? repetition_.trace() : trace_;
+  if (step < before.size()) {
+    Event event = before.events[step];
+    const auto accesses = before.AccessesOf(event);
     result_.diverged_event.accesses.assign(accesses.begin(), accesses.end());
     event.first_access = event.first_choice = event.choice_count = 0;
     event.first_ledger = event.ledger_count = event.first_spin_cell = event.spin_cell_count = 0;
@@ -427,24 +457,31 @@ void Scheduler::BeginEvent(Thread& thread) {
   thread.yielded = false;
 }
 
+// Has the event that is finished done what it did before? If not, the execution diverges.
+bool Scheduler::HappenedAgain() {
+  const Trace& before = IsRepetition() ? repetition_.trace() : trace_;
+  const Event& event = before.events[position_];
+  if (result_.diverged ||
+      (event.hook_calls == hook_calls_ && event.choice_count == block_choices_ &&
+       event.index + 1 == current_->events)) {
+    return true;
+  }
+  Diverge(position_, "the step made " + std::to_string(hook_calls_) + " accesses and " +
+                         std::to_string(block_choices_) + " choices, not " +
+                         std::to_string(event.hook_calls) + " and " +
+                         std::to_string(event.choice_count));
+  return false;
+}
+
 void Scheduler::FinishEvent() {
   finished_events_ = position_ + 1;
   if (!stack_writes_.empty()) SettleWritesToOtherStacks();
   if (current_->spin.announces()) Announce(*current_);
-  if (!recording_) {
-    const Event& event = trace_.events[position_];
-    if (event.hook_calls == hook_calls_ && event.choice_count == block_choices_ &&
-        event.index + 1 == current_->events) {
-      return;
-    }
-    if (result_.diverged) return;
-    Diverge(position_, "the step made " + std::to_string(hook_calls_) + " accesses and " +
-                           std::to_string(block_choices_) + " choices, not " +
-                           std::to_string(event.hook_calls) + " and " +
-                           std::to_string(event.choice_count));
+  if ((!recording_ || IsRepetition()) && !HappenedAgain()) {
     SwitchTo(engine_);
     __builtin_unreachable();
   }
+  if (!recording_) return;
   Event& event = trace_.events.back();
   event.access_count = static_cast<uint32_t>(trace_.accesses.size()) - event.first_access;
   event.choice_count = static_cast<uint32_t>(trace_.choices.size()) - event.first_choice;

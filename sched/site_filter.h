@@ -30,6 +30,12 @@ class SiteFilter {
     return entry.is_point;
   }
 
+  // False if it is a preemption point, or has to be looked up.
+  bool IsKnownNoPoint(uint64_t pc) const {
+    const CacheEntry& entry = cache_[(pc ^ (pc >> 12)) & (kCacheSize - 1)];
+    return entry.pc == pc && !entry.is_point && pc != 0;
+  }
+
   // Whether the accesses of this instruction may be left out of what a search looks at.
   bool IsOrderedBySync(uint64_t pc) {
     return omits_ordered_ && pc != 0 && !IsPreemptionPoint(pc, false);

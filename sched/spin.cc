@@ -142,6 +142,7 @@ SpinTracker::Arrival SpinTracker::Arrive(uint64_t pc, const EntryRegisters& regi
   bool overwritten;
   const unsigned char* live = stack_.Show(stack_low, &overwritten);
   if (overwritten) Progress();
+  is_clear_ = false;
   for (size_t i = visits_.size(); i-- > 0;) {
     Visit& visit = visits_[i];
     if (visit.pc != pc || visit.stack_size != stack_size ||

@@ -99,9 +99,12 @@ class SpinTracker : private SpinMemory {
 
   // The thread changed something: what was seen before is no longer a loop.
   void Progress() {
+    plain_reads_ = 0;
+    if (is_clear_) return;
     StartOver();
     clock_put_on_ = false;
     visit_limit_ = kFirstVisitLimit;
+    is_clear_ = true;
   }
   // A new execution begins. `stack_high` is the end of the thread's stack.
   void Reset(uintptr_t stack_high) {
@@ -133,11 +136,13 @@ class SpinTracker : private SpinMemory {
     clock_ns_ = counters.clock_ns;
     clock_put_on_ = counters.clock_put_on;
     visit_limit_ = counters.visit_limit;
+    is_clear_ = !clock_put_on_ && visit_limit_ == kFirstVisitLimit;
   }
   const SpinMemory& memory() const { return *this; }
   void Restore(const SpinMemory& memory) {
     Reset(stack_high_);
     static_cast<SpinMemory&>(*this) = memory;
+    is_clear_ = false;
   }
 
   // What is written to the thread's stack, by itself or others.
@@ -150,11 +155,21 @@ class SpinTracker : private SpinMemory {
   }
   // A plain read or a lock: are there so many that the thread may be in a loop?
   bool IsManyReads() {
-    return ++plain_reads_ > kReadsBeforeWatching * (visit_limit_ / kFirstVisitLimit);
+    return ++plain_reads_ > kReadsBeforeWatching &&
+           plain_reads_ > kReadsBeforeWatching * (visit_limit_ / kFirstVisitLimit);
+  }
+
+  // A plain read of memory of the thread's own; false if more is to be done about it.
+  bool PassRead() {
+    if (!visits_.empty() || plain_reads_ >= kReadsBeforeWatching) return false;
+    ++plain_reads_;
+    return true;
   }
 
   void OnRead(Cell begin, uint64_t size, uint32_t event) {
-    if (visits_.empty()) return;
+    if (!visits_.empty()) OnWatchedRead(begin, size, event);
+  }
+  void OnWatchedRead(Cell begin, uint64_t size, uint32_t event) {
     // The same read again, and no iteration that would begin with it in between.
     if (reads_.size() > last_begin_ && reads_.back().cells.begin == begin &&
         reads_.back().cells.size == size && reads_.back().event == event) {
@@ -172,6 +187,7 @@ class SpinTracker : private SpinMemory {
   // A watched thread took or released a lock, or failed to take it.
   void OnLock(const LockOperation& operation) {
     if (locks_.operations().size() >= kMaxReads) Progress();
+    is_clear_ = false;
     locks_.Add(operation);
   }
   const LockAttempts& locks() const { return locks_; }
@@ -219,6 +235,7 @@ class SpinTracker : private SpinMemory {
   void IterationBeginsAt(Visit& visit);
   bool HoldsWhatLoopReleases(const Visit& visit, std::span<const uintptr_t> held) const;
 
+  bool is_clear_ = false;  // nothing has happened since the thread last changed anything
   uintptr_t stack_high_ = 0;
   StackView stack_;
   std::vector<unsigned char> old_copy_, live_copy_;  // in LeaveOutLocks

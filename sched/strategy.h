@@ -44,6 +44,12 @@ class Strategy {
   // The trace holds all events so far.
   virtual ThreadId Next(const Trace& trace, const StateView& state) = 0;
 
+  // The position from which on this execution runs free: Next would return the thread that ran
+  // last if it is enabled, else the enabled thread with the lowest id. The engine then does not
+  // ask. Called after BeginExecution; kNeverFree: it has to ask every time.
+  static constexpr size_t kNeverFree = ~size_t{0};
+  virtual size_t FreeFrom() const { return kNeverFree; }
+
   // The value, below `arity`, of a choice made by the thread that runs, in its current block
   // (the event that Next last asked for, which is or will be at `position` in the trace). `index`
   // counts the choices of that block from 0.

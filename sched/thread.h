@@ -46,6 +46,7 @@ struct ThreadState {
   uintptr_t wait_mutex = 0;       // condition waits: the mutex to take again
   uint64_t wait_argument = 0;     // free for the operation (barrier generation, futex bitset, ...)
   uint64_t clock_ns = 0;          // virtual time
+  uint64_t created = 0;           // when (OwnedMemory::Time): the creator has done less before
 
   void* (*entry)(void*) = nullptr;
   void* argument = nullptr;

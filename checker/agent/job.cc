@@ -113,6 +113,7 @@ std::unique_ptr<Job> Job::FromMessage(const Message& m, std::string* error) {
   job->test_ = m.Text("test");
   for (std::string_view name : Split(m.Text("threads"), ';')) job->thread_names_.emplace_back(name);
   job->tree_ = m.Number("tree") != 0;
+  job->options_.full_record = job->tree_;
   job->output_ = m.Number("output") != 0;
   job->final_states_ = m.Number("final_states") != 0;
   if (!ParseOptions(m, &job->options_, error)) return nullptr;

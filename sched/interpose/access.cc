@@ -14,19 +14,31 @@ mc::sched::EntryRegisters g_entry_registers;
 namespace mc::sched {
 namespace {
 
-inline void Plain(const volatile void* address, size_t size, uint8_t mode, uint64_t pc) {
-  if (!g_program_running) return;
+[[gnu::noinline]] void SlowPlain(uintptr_t address, size_t size, uint8_t mode, uint64_t pc) {
   EngineScope scope;
-  g_scheduler.Access(reinterpret_cast<uintptr_t>(address), size, mode, 0, pc);
+  g_scheduler.Access(address, size, mode, 0, pc);
 }
 
-inline void PlainRead(const volatile void* address, size_t size, uint64_t pc, bool watch) {
+inline void Plain(const volatile void* pointer, size_t size, uint8_t mode, uint64_t pc) {
   if (!g_program_running) return;
+  const auto address = reinterpret_cast<uintptr_t>(pointer);
+  if (g_scheduler.PassOwnAccess(address, size, mode, pc)) return;
+  SlowPlain(address, size, mode, pc);
+}
+
+[[gnu::noinline]] void SlowPlainRead(uintptr_t address, size_t size, uint64_t pc, bool watch) {
   EngineScope scope;
   if (watch || g_scheduler.current().spin.IsManyReads()) {
     g_scheduler.SpinPoint(pc, g_entry_registers);
   }
-  g_scheduler.Access(reinterpret_cast<uintptr_t>(address), size, kRead, 0, pc);
+  g_scheduler.Access(address, size, kRead, 0, pc);
+}
+
+inline void PlainRead(const volatile void* pointer, size_t size, uint64_t pc, bool watch) {
+  if (!g_program_running) return;
+  const auto address = reinterpret_cast<uintptr_t>(pointer);
+  if (!watch && g_scheduler.PassOwnAccess(address, size, kRead, pc)) return;
+  SlowPlainRead(address, size, pc, watch);
 }
 
 }  // namespace

@@ -15,9 +15,11 @@ namespace mc::sched {
 inline void AccessByLibrary(const void* place, size_t size, uint8_t mode, uint64_t pc,
                             uint16_t flags = 0, MemoryOrder order = MemoryOrder::kRelaxed) {
   if (!g_program_running || size == 0) return;
+  const auto address = reinterpret_cast<uintptr_t>(place);
+  const uint64_t caller = ProgramCaller(pc);
+  if (flags == 0 && g_scheduler.PassOwnAccess(address, size, mode, caller)) return;
   EngineScope scope;
-  g_scheduler.Access(reinterpret_cast<uintptr_t>(place), size, mode, flags, ProgramCaller(pc),
-                     order);
+  g_scheduler.Access(address, size, mode, flags, caller, order);
 }
 
 // Accesses that the library makes somewhere between the begin of a call and its end. Both count:

@@ -97,9 +97,11 @@ std::string Arguments(const Range& range) {
          std::to_string(range.count) + " " + std::to_string(range.mask);
 }
 
+// The budget is divided among the programs. It is there for none of them to run out of, however
+// busy the machine.
 std::string CommandOf(const Range& range, const std::string& search) {
   std::string command =
-      settings.mc + " --keep-going --quiet --time=10m" + OptionsOf(range.profile) + " " + search;
+      settings.mc + " --keep-going --quiet --time=10h" + OptionsOf(range.profile) + " " + search;
   if (!settings.mutate.empty()) command += " --internal-mutate=" + settings.mutate;
   return command + " " + settings.harness + " -- " + Arguments(range);
 }
