@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "sched/interpose/buffer_access.h"
 #include "sched/interpose/hook.h"
 #include "sched/interpose/kernel_arguments.h"
 #include "sched/interpose/real.h"
@@ -41,6 +42,7 @@ MC_BEHIND_STUB long mc_entry_syscall(long number, long a, long b, long c, long d
     case SYS_gettid:
       return gettid();
     case SYS_getrandom: {
+      Writes(reinterpret_cast<void*>(a), static_cast<size_t>(b), pc);
       EngineScope scope;
       FillRandom(reinterpret_cast<void*>(a), static_cast<size_t>(b));
       return b;
