@@ -420,6 +420,13 @@ std::string FormatTestLine(const TestResult& result, Symbolizer* symbolizer,
                       Painted(VerdictText(result, symbolizer), result.verdict(), palette));
 }
 
+std::string FormatNotes(const RunReport& report, bool verbose) {
+  std::string out;
+  const std::string unseen = DescribeUnseenFunctions(report.unseen_functions, verbose);
+  if (!unseen.empty()) absl::StrAppend(&out, unseen, "\n");
+  return out;
+}
+
 std::string FormatFinalLine(const RunReport& report, Symbolizer* symbolizer,
                             const Palette& palette) {
   const Verdict verdict = report.verdict();

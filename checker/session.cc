@@ -17,6 +17,7 @@
 #include "checker/schedule.h"
 #include "checker/standard_output.h"
 #include "checker/text.h"
+#include "checker/unseen_functions.h"
 
 namespace mc::checker {
 namespace {
@@ -120,6 +121,7 @@ absl::Status Session::StartHarness() {
   }
   report_.harness = options_.harness;
   symbolizer_ = std::make_unique<Symbolizer>(harness_->hello().modules);
+  if (!options_.list) report_.unseen_functions = FindUnseenFunctions(harness_->hello().modules);
   return absl::OkStatus();
 }
 
@@ -327,6 +329,7 @@ int Session::Finish() {
     fprintf(stderr, "mc: %s\n", error.c_str());
   }
   harness_.reset();
+  Print(FormatNotes(report_, options_.verbosity == Verbosity::kVerbose));
   Print(FormatFinalLine(report_, symbolizer, palette_) + "\n");
   return ExitStatusOf(options_, report_);
 }

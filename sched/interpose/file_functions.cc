@@ -135,6 +135,45 @@ MC_ASKS_KERNEL(int, setsockopt, (int file, int level, int option, const void* va
 MC_ASKS_KERNEL(int, shutdown, (int file, int how), (file, how))
 // clang-format on
 
+// ---- Those whose third argument depends on the second
+
+namespace {
+
+bool AsksForLock(int command) { return command == F_GETLK || command == F_OFD_GETLK; }
+bool SetsLock(int command) {
+  return command == F_SETLK || command == F_SETLKW || command == F_OFD_SETLK ||
+         command == F_OFD_SETLKW;
+}
+
+template <typename Function>
+int Control(Function real, int file, int command, void* argument, uint64_t pc) {
+  if (!g_program_running) return real(file, command, argument);
+  const SystemCallPoint point(pc);
+  return LibraryCall(
+      pc, [&] { return real(file, command, argument); },
+      [&](int) {
+        const size_t size = sizeof(flock);
+        RecordTouched({AsksForLock(command) ? InOut(argument, size) : InOut(argument, 0),
+                       SetsLock(command) ? In(argument, size) : In(argument, 0)},
+                      pc);
+      });
+}
+
+}  // namespace
+
+#define MC_CONTROL(name)                                                                 \
+  MC_EXPORT int mc_c_##name(int file, int command, ...) __asm__(#name);                  \
+  MC_EXPORT int mc_c_##name(int file, int command, ...) {                                \
+    va_list rest;                                                                        \
+    va_start(rest, command);                                                             \
+    void* const argument = va_arg(rest, void*); /* means nothing if it was not passed */ \
+    va_end(rest);                                                                        \
+    static int (*known)(int, int, ...);                                                  \
+    return Control(Find(&known, #name), file, command, argument, MC_CALLER_PC());        \
+  }
+MC_CONTROL(fcntl)
+MC_CONTROL(fcntl64)
+
 // ---- Those that make up a name
 
 namespace {

@@ -1,5 +1,6 @@
 // Functions of the C library on addresses and names of hosts: what each touches (library_call.h).
 #include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/ether.h>
@@ -29,6 +30,8 @@ MC_TOUCHES(in_addr_t, inet_addr, (const char* text), (text), Text(text))
 MC_TOUCHES(in_addr_t, inet_network, (const char* text), (text), Text(text))
 MC_TOUCHES(int, inet_aton, (const char* text, in_addr* to), (text, to), Text(text),
            Out(to, result != 0 ? sizeof *to : 0))
+MC_TOUCHES(char*, inet_ntoa, (in_addr address), (address), OutText(result))
+MC_TOUCHES(int, getifaddrs, (ifaddrs** to), (to), Out(to, result == 0 ? sizeof *to : 0))
 MC_TOUCHES(unsigned, if_nametoindex, (const char* name), (name), Text(name))
 MC_TOUCHES(char*, if_indextoname, (unsigned index, char* to), (index, to), OutText(result))
 MC_TOUCHES(int, getaddrinfo, (const char* host, const char* service, const addrinfo* hints,

@@ -45,6 +45,10 @@ MC_TOUCHES(void*, tfind, (const void* key, void* const* root, Compare compare),
            (key, root, compare), In(root))
 MC_TOUCHES(void*, tdelete, (const void* key, void** root, Compare compare),
            (key, root, compare), InOut(root))
+MC_TOUCHES(void, twalk, (const void* root, void (*visit)(const void*, VISIT, int)), (root, visit),
+           In(root, sizeof(void*)))
+MC_TOUCHES(void, twalk_r, (const void* root, void (*visit)(const void*, VISIT, void*), void* of),
+           (root, visit, of), In(root, sizeof(void*)))
 MC_TOUCHES(int, hcreate, (size_t size), (size), Out(&g_search_table, 1))
 MC_TOUCHES(void, hdestroy, (), (), Out(&g_search_table, 1))
 MC_TOUCHES(ENTRY*, hsearch, (ENTRY entry, ACTION action), (entry, action),

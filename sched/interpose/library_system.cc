@@ -10,6 +10,7 @@
 #include <sys/sysinfo.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <utime.h>
 
@@ -107,6 +108,15 @@ MC_ASKS_KERNEL(int, setitimer, (int which, const itimerval* from, itimerval* old
            old),
                In(from), If(result == 0, old))
 MC_ASKS_KERNEL(unsigned, alarm, (unsigned seconds), (seconds))
+MC_ASKS_KERNEL(pid_t, wait, (int* status), (status), If(result > 0, status))
+MC_ASKS_KERNEL(pid_t, waitpid, (pid_t process, int* status, int options),
+           (process, status, options), If(result > 0, status))
+MC_ASKS_KERNEL(pid_t, wait3, (int* status, int options, rusage* to), (status, options, to),
+           If(result > 0, status), If(result > 0, to))
+MC_ASKS_KERNEL(pid_t, wait4, (pid_t process, int* status, int options, rusage* to),
+           (process, status, options, to), If(result > 0, status), If(result > 0, to))
+MC_ASKS_KERNEL(int, waitid, (idtype_t type, id_t id, siginfo_t* to, int options),
+           (type, id, to, options), If(result == 0, to))
 MC_TOUCHES(int, getgroups, (int most, gid_t* to), (most, to), CountedIf(result, to, sizeof *to,
            most))
 MC_TOUCHES(int, getresuid, (uid_t* a, uid_t* b, uid_t* c), (a, b, c), Out(a), Out(b), Out(c))

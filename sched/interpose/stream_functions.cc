@@ -43,6 +43,7 @@ MC_STREAM_FUNCTION(int, getchar, (), (), stdin)
 MC_STREAM_FUNCTION(int, ungetc, (int c, FILE* file), (c, file), file)
 MC_STREAM_FUNCTION(int, fflush, (FILE * file), (file), file)
 MC_STREAM_FUNCTION(int, fclose, (FILE * file), (file), file)
+MC_STREAM_FUNCTION(int, pclose, (FILE * file), (file), file)
 MC_STREAM_FUNCTION(FILE*, freopen, (const char* path, const char* mode, FILE* file),
                    (path, mode, file), file)
 MC_STREAM_FUNCTION(int, fseek, (FILE * file, long offset, int from), (file, offset, from), file)
