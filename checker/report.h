@@ -46,6 +46,7 @@ struct RunReport {
   double seconds = 0;
   uint64_t max_rss_kb = 0;
   std::vector<UnseenFunction> unseen_functions;
+  bool handlers_waited = false;  // exit handlers, for threads that ran when the program ended
 
   // The worst of the tests' verdicts; an error after a bug is still a bug.
   Verdict verdict() const;

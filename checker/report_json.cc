@@ -137,6 +137,7 @@ absl::Status WriteJson(const std::string& path, const RunReport& report, Symboli
     json["unseen_functions"].push_back(
         {{"function", function.name}, {"library", function.library}});
   }
+  json["threads_ran_at_exit"] = report.handlers_waited;
   json["interrupted"] = report.interrupted;
   if (const std::string error = report.FirstError(); !error.empty()) json["error"] = error;
   if (report.tests.size() > 1) {

@@ -219,6 +219,7 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
   if (!runner.failure().ok() && !absl::IsCancelled(runner.failure())) {
     result.error = std::string(runner.failure().message());
   }
+  report_.handlers_waited |= runner.handlers_waited();
   result.seconds = absl::ToDoubleSeconds(absl::Now() - begin);
   report_.interrupted |= result.end == SearchEnd::kInterrupted;
   report_.max_rss_kb = std::max(report_.max_rss_kb, harness_->MaxRssKb());
@@ -255,6 +256,7 @@ void Session::OnBug(Bug* bug, const std::string& test, size_t number) {
     bug->schedule_file = path;
   } else {
     bug->schedule_problem = std::string(status.message());
+    Note(status);
   }
   display_.Clear();
   Print(FormatBug(*bug, number, ReplayCommand(*bug), symbolizer_.get(), palette_));
