@@ -2,6 +2,7 @@
 // What each function touches: library_call.h.
 #include <grp.h>
 #include <pwd.h>
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -138,8 +139,6 @@ MC_TOUCHES(int, getlogin_r, (char* to, size_t size), (to, size), TextIf(result =
 MC_TOUCHES(int, sysinfo, (struct sysinfo* to), (to), If(result == 0, to))
 MC_TOUCHES(int, getloadavg, (double* to, int count), (to, count), CountedIf(result, to,
            sizeof *to, count))
-MC_TOUCHES(int, getcpu, (unsigned* processor, unsigned* node), (processor, node), Out(processor),
-           Out(node))
 MC_TOUCHES(int, backtrace, (void** to, int most), (to, most), CountedIf(result, to, sizeof *to,
            most))
 MC_TOUCHES(char**, backtrace_symbols, (void* const* from, int count), (from, count),
@@ -165,3 +164,22 @@ MC_LOOK_UP_R(getpwnam_r, passwd, const char*, Text(of))
 MC_LOOK_UP_R(getpwuid_r, passwd, uid_t, In(&of, 0))
 MC_LOOK_UP_R(getgrnam_r, group, const char*, Text(of))
 MC_LOOK_UP_R(getgrgid_r, group, gid_t, In(&of, 0))
+
+// clang-format on
+
+// ---- Which processor a thread runs on differs from run to run: under mc it is always the first.
+
+MC_EXPORT int sched_getcpu() noexcept {
+  MC_REAL_OF(sched_getcpu);
+  return g_program_running ? 0 : real();
+}
+MC_EXPORT int getcpu(unsigned* processor, unsigned* node) noexcept {
+  MC_REAL_OF(getcpu);
+  if (!g_program_running) return real(processor, node);
+  const uint64_t pc = MC_CALLER_PC();
+  BeforeLibraryCall(pc);
+  if (processor != nullptr) *processor = 0;
+  if (node != nullptr) *node = 0;
+  RecordTouched({Out(processor), Out(node)}, pc);
+  return 0;
+}
