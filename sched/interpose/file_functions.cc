@@ -62,7 +62,7 @@ MC_ASKS_KERNEL(int, dup3, (int file, int as, int flags), (file, as, flags))
 
 MC_ASKS_KERNEL(int, access, (const char* path, int mode), (path, mode), Text(path))
 MC_ASKS_KERNEL(int, faccessat, (int directory, const char* path, int mode, int flags),
-               (directory, path, mode, flags), Text(path))
+           (directory, path, mode, flags), Text(path))
 MC_ASKS_KERNEL(int, euidaccess, (const char* path, int mode), (path, mode), Text(path))
 MC_ASKS_KERNEL(int, eaccess, (const char* path, int mode), (path, mode), Text(path))
 MC_ASKS_KERNEL(int, chmod, (const char* path, mode_t mode), (path, mode), Text(path))
@@ -71,8 +71,8 @@ MC_ASKS_KERNEL(int, chown, (const char* path, uid_t owner, gid_t group), (path, 
            Text(path))
 MC_ASKS_KERNEL(int, fchown, (int file, uid_t owner, gid_t group), (file, owner, group))
 MC_ASKS_KERNEL(int, unlink, (const char* path), (path), Text(path))
-MC_ASKS_KERNEL(int, unlinkat, (int directory, const char* path, int flags), (directory, path,
-           flags), Text(path))
+MC_ASKS_KERNEL(int, unlinkat, (int directory, const char* path, int flags),
+           (directory, path, flags), Text(path))
 MC_ASKS_KERNEL(int, remove, (const char* path), (path), Text(path))
 MC_ASKS_KERNEL(int, rename, (const char* from, const char* to), (from, to), Text(from), Text(to))
 MC_ASKS_KERNEL(int, renameat, (int a, const char* from, int b, const char* to), (a, from, b, to),
@@ -80,8 +80,8 @@ MC_ASKS_KERNEL(int, renameat, (int a, const char* from, int b, const char* to), 
 MC_ASKS_KERNEL(int, link, (const char* from, const char* to), (from, to), Text(from), Text(to))
 MC_ASKS_KERNEL(int, symlink, (const char* from, const char* to), (from, to), Text(from), Text(to))
 MC_ASKS_KERNEL(int, mkdir, (const char* path, mode_t mode), (path, mode), Text(path))
-MC_ASKS_KERNEL(int, mkdirat, (int directory, const char* path, mode_t mode), (directory, path,
-           mode), Text(path))
+MC_ASKS_KERNEL(int, mkdirat, (int directory, const char* path, mode_t mode),
+           (directory, path, mode), Text(path))
 MC_ASKS_KERNEL(int, mkfifo, (const char* path, mode_t mode), (path, mode), Text(path))
 MC_ASKS_KERNEL(int, rmdir, (const char* path), (path), Text(path))
 MC_ASKS_KERNEL(int, chdir, (const char* path), (path), Text(path))
@@ -113,25 +113,22 @@ MC_ASKS_KERNEL(int, shm_open, (const char* name, int flags, mode_t mode), (name,
            Text(name))
 MC_ASKS_KERNEL(int, shm_unlink, (const char* name), (name), Text(name))
 MC_ASKS_KERNEL(int, socket, (int domain, int type, int protocol), (domain, type, protocol))
-MC_ASKS_KERNEL(int, bind, (int file, const sockaddr* address, socklen_t size), (file, address,
-           size), In(address, size))
+MC_ASKS_KERNEL(int, bind, (int file, const sockaddr* address, socklen_t size),
+           (file, address, size), In(address, size))
 MC_ASKS_KERNEL(int, listen, (int file, int length), (file, length))
-MC_ASKS_KERNEL(int, connect, (int file, const sockaddr* address, socklen_t size), (file, address,
-           size), In(address, size))
+MC_ASKS_KERNEL(int, connect, (int file, const sockaddr* address, socklen_t size),
+           (file, address, size), In(address, size))
 MC_ASKS_KERNEL(int, accept, (int file, sockaddr* address, socklen_t* size), (file, address, size),
-               InOut(size), Out(address, Length(size)))
-MC_ASKS_KERNEL(int, accept4, (int file, sockaddr* address, socklen_t* size, int flags), (file,
-           address, size, flags),
-               InOut(size), Out(address, Length(size)))
-MC_ASKS_KERNEL(int, getsockname, (int file, sockaddr* address, socklen_t* size), (file, address,
-           size),
-               InOut(size), Out(address, Length(size)))
-MC_ASKS_KERNEL(int, getpeername, (int file, sockaddr* address, socklen_t* size), (file, address,
-           size),
-               InOut(size), Out(address, Length(size)))
-MC_ASKS_KERNEL(int, setsockopt, (int file, int level, int option, const void* value,
-           socklen_t size),
-               (file, level, option, value, size), In(value, size))
+           InOut(size), Out(address, Length(size)))
+MC_ASKS_KERNEL(int, accept4, (int file, sockaddr* address, socklen_t* size, int flags),
+           (file, address, size, flags), InOut(size), Out(address, Length(size)))
+MC_ASKS_KERNEL(int, getsockname, (int file, sockaddr* address, socklen_t* size),
+           (file, address, size), InOut(size), Out(address, Length(size)))
+MC_ASKS_KERNEL(int, getpeername, (int file, sockaddr* address, socklen_t* size),
+           (file, address, size), InOut(size), Out(address, Length(size)))
+MC_ASKS_KERNEL(int, setsockopt,
+           (int file, int level, int option, const void* value, socklen_t size),
+           (file, level, option, value, size), In(value, size))
 MC_ASKS_KERNEL(int, shutdown, (int file, int how), (file, how))
 // clang-format on
 

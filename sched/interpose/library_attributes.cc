@@ -33,18 +33,17 @@ MC_THREAD_ATTRIBUTE(stacksize, size_t)
 MC_THREAD_ATTRIBUTE(stackaddr, void*)
 MC_GET(pthread_attr_getschedparam, pthread_attr_t, sched_param)
 MC_TOUCHES(int, pthread_attr_setschedparam, (pthread_attr_t* object, const sched_param* from),
-           (object, from),
-           InOut(object), In(from))
+           (object, from), InOut(object), In(from))
 MC_TOUCHES(int, pthread_attr_getstack, (const pthread_attr_t* object, void** place, size_t* size),
            (object, place, size), In(object), Out(place), Out(size))
 MC_TOUCHES(int, pthread_attr_setstack, (pthread_attr_t* object, void* place, size_t size),
            (object, place, size), InOut(object))
-MC_TOUCHES(int, pthread_attr_getaffinity_np, (const pthread_attr_t* object, size_t size,
-           cpu_set_t* to),
-           (object, size, to), In(object), Out(to, size))
-MC_TOUCHES(int, pthread_attr_setaffinity_np, (pthread_attr_t* object, size_t size,
-           const cpu_set_t* from),
-           (object, size, from), InOut(object), In(from, size))
+MC_TOUCHES(int, pthread_attr_getaffinity_np,
+           (const pthread_attr_t* object, size_t size, cpu_set_t* to), (object, size, to),
+           In(object), Out(to, size))
+MC_TOUCHES(int, pthread_attr_setaffinity_np,
+           (pthread_attr_t* object, size_t size, const cpu_set_t* from), (object, size, from),
+           InOut(object), In(from, size))
 
 // ---- Of locks and their kin
 
@@ -72,12 +71,10 @@ MC_SET(pthread_rwlockattr_setkind_np, pthread_rwlockattr_t, int)
 
 // ---- What is asked of a thread
 
-MC_TOUCHES(int, pthread_getschedparam, (pthread_t thread, int* policy, sched_param* to), (thread,
-           policy, to),
-           Out(policy), Out(to))
-MC_TOUCHES(int, pthread_getaffinity_np, (pthread_t thread, size_t size, cpu_set_t* to), (thread,
-           size, to),
-           Out(to, size))
+MC_TOUCHES(int, pthread_getschedparam, (pthread_t thread, int* policy, sched_param* to),
+           (thread, policy, to), Out(policy), Out(to))
+MC_TOUCHES(int, pthread_getaffinity_np, (pthread_t thread, size_t size, cpu_set_t* to),
+           (thread, size, to), Out(to, size))
 MC_TOUCHES(int, pthread_getcpuclockid, (pthread_t thread, clockid_t* to), (thread, to), Out(to))
 MC_TOUCHES(int, pthread_setcancelstate, (int state, int* old), (state, old), Out(old))
 MC_TOUCHES(int, pthread_setcanceltype, (int type, int* old), (type, old), Out(old))
@@ -96,18 +93,17 @@ MC_TOUCHES(int, sigismember, (const sigset_t* set, int number), (set, number), I
 MC_TOUCHES(int, sigisemptyset, (const sigset_t* set), (set), In(set))
 MC_TOUCHES(int, sigandset, (sigset_t* to, const sigset_t* a, const sigset_t* b), (to, a, b),
            Out(to), In(a), In(b))
-MC_TOUCHES(int, sigorset, (sigset_t* to, const sigset_t* a, const sigset_t* b), (to, a, b),
-           Out(to), In(a), In(b))
+MC_TOUCHES(int, sigorset, (sigset_t* to, const sigset_t* a, const sigset_t* b), (to, a, b), Out(to),
+           In(a), In(b))
 MC_ASKS_KERNEL(int, sigprocmask, (int how, const sigset_t* set, sigset_t* old), (how, set, old),
-               In(set), Out(old))
+           In(set), Out(old))
 MC_ASKS_KERNEL(int, pthread_sigmask, (int how, const sigset_t* set, sigset_t* old), (how, set, old),
-               In(set), Out(old))
+           In(set), Out(old))
 MC_ASKS_KERNEL(int, sigpending, (sigset_t* to), (to), Out(to))
 MC_ASKS_KERNEL(int, sigaltstack, (const stack_t* from, stack_t* old), (from, old), In(from),
            Out(old))
 MC_ASKS_KERNEL(int, sigwait, (const sigset_t* set, int* to), (set, to), In(set), Out(to))
 MC_ASKS_KERNEL(int, sigwaitinfo, (const sigset_t* set, siginfo_t* to), (set, to), In(set), Out(to))
 MC_ASKS_KERNEL(int, sigtimedwait, (const sigset_t* set, siginfo_t* to, const timespec* time),
-           (set, to, time),
-               In(set), Out(to), In(time))
+           (set, to, time), In(set), Out(to), In(time))
 MC_ASKS_KERNEL(int, sigsuspend, (const sigset_t* set), (set), In(set))

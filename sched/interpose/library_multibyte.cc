@@ -64,13 +64,12 @@ using namespace mc::sched;  // NOLINT: for the tables below
 
 // ---- One character
 
-MC_TOUCHES(int, mblen, (const char* text, size_t size), (text, size),
-           OwnShift(), OwnCharacter(text, result))
-MC_TOUCHES(int, mbtowc, (W* to, const char* text, size_t size), (to, text, size),
-           OwnShift(), OwnCharacter(text, result), text == nullptr || result < 0 ? Out(to,
-           0) : Out(to))
-MC_TOUCHES(int, wctomb, (char* to, W c), (to, c),
-           OwnShift(), Out(to, result < 0 ? 0 : static_cast<size_t>(result)))
+MC_TOUCHES(int, mblen, (const char* text, size_t size), (text, size), OwnShift(),
+           OwnCharacter(text, result))
+MC_TOUCHES(int, mbtowc, (W* to, const char* text, size_t size), (to, text, size), OwnShift(),
+           OwnCharacter(text, result), text == nullptr || result < 0 ? Out(to, 0) : Out(to))
+MC_TOUCHES(int, wctomb, (char* to, W c), (to, c), OwnShift(),
+           Out(to, result < 0 ? 0 : static_cast<size_t>(result)))
 MC_TOUCHES(size_t, mbrlen, (const char* text, size_t size, mbstate_t* state), (text, size, state),
            Shift(state), Character(text, size, result))
 #define MC_READ_CHARACTER(name, type)                                                            \
@@ -93,8 +92,8 @@ MC_TOUCHES(int, mbsinit, (const mbstate_t* state), (state), In(state))
 MC_TOUCHES(size_t, mbstowcs, (W* to, const char* from, size_t n), (to, from, n),
            Text(from, to == nullptr || result == kInvalid ? SIZE_MAX : result + 1),
            Converted(to, result, n))
-MC_TOUCHES(size_t, wcstombs, (char* to, const W* from, size_t n), (to, from, n),
-           Text(from), Converted(to, result, n))
+MC_TOUCHES(size_t, wcstombs, (char* to, const W* from, size_t n), (to, from, n), Text(from),
+           Converted(to, result, n))
 
 // The source moves: where it was is looked at before.
 #define MC_CONVERTS(name, to_type, from_type, more, more_names, most, limit)                     \

@@ -55,15 +55,15 @@ MC_TOUCHES(void*, memrchr, (const char* text, int value, size_t size), (text, va
            SearchedBackwards(text, size, result))
 MC_TOUCHES(char*, rawmemchr, (const char* text, int value), (text, value), Through(text, result))
 MC_TOUCHES(void*, memmem, (const void* text, size_t size, const void* part, size_t part_size),
-           (text, size, part, part_size),
-           SearchedBytes(text, size, result, part_size), In(part, part_size))
+           (text, size, part, part_size), SearchedBytes(text, size, result, part_size),
+           In(part, part_size))
 MC_TOUCHES(void*, memccpy, (void* to, const void* from, int last, size_t size),
-           (to, from, last, size),
-           In(from, CopiedBytes(to, result, size)), Out(to, CopiedBytes(to, result, size)))
+           (to, from, last, size), In(from, CopiedBytes(to, result, size)),
+           Out(to, CopiedBytes(to, result, size)))
 MC_TOUCHES(void*, __mempcpy, (void* to, const void* from, size_t size), (to, from, size),
            In(from, size), Out(to, size))
-MC_TOUCHES(void, bcopy, (const void* from, void* to, size_t size), (from, to, size),
-           In(from, size), Out(to, size))
+MC_TOUCHES(void, bcopy, (const void* from, void* to, size_t size), (from, to, size), In(from, size),
+           Out(to, size))
 MC_TOUCHES(void, explicit_bzero, (void* to, size_t size), (to, size), Out(to, size))
 MC_TOUCHES(void, swab, (const void* from, void* to, ptrdiff_t size), (from, to, size),
            In(from, size < 0 ? 0 : static_cast<size_t>(size) & ~size_t{1}),
@@ -80,21 +80,21 @@ MC_TOUCHES(char*, strstr, (const char* text, const char* part), (text, part),
            Searched(text, result, part), Text(part))
 MC_TOUCHES(char*, strcasestr, (const char* text, const char* part), (text, part),
            Searched(text, result, part), Text(part))
-MC_TOUCHES(size_t, strspn, (const char* text, const char* set), (text, set),
-           In(text, result + 1), Text(set))
-MC_TOUCHES(size_t, strcspn, (const char* text, const char* set), (text, set),
-           In(text, result + 1), Text(set))
-MC_TOUCHES(char*, strpbrk, (const char* text, const char* set), (text, set),
-           Through(text, result), Text(set))
-MC_TOUCHES(char*, strsep, (char** text, const char* set), (text, set),
-           InOut(text), Text(set), TokenRead(result), TokenEnd(result, text))
-MC_TOUCHES(char*, __strsep, (char** text, const char* set), (text, set),
-           InOut(text), Text(set), TokenRead(result), TokenEnd(result, text))
+MC_TOUCHES(size_t, strspn, (const char* text, const char* set), (text, set), In(text, result + 1),
+           Text(set))
+MC_TOUCHES(size_t, strcspn, (const char* text, const char* set), (text, set), In(text, result + 1),
+           Text(set))
+MC_TOUCHES(char*, strpbrk, (const char* text, const char* set), (text, set), Through(text, result),
+           Text(set))
+MC_TOUCHES(char*, strsep, (char** text, const char* set), (text, set), InOut(text), Text(set),
+           TokenRead(result), TokenEnd(result, text))
+MC_TOUCHES(char*, __strsep, (char** text, const char* set), (text, set), InOut(text), Text(set),
+           TokenRead(result), TokenEnd(result, text))
 MC_TOUCHES(char*, basename, (const char* path), (path), Text(path))
-MC_TOUCHES(char*, __xpg_basename, (char* path), (path), InOut(path,
-           path == nullptr ? 0 : CountTo(path) + 1))
-MC_TOUCHES(char*, dirname, (char* path), (path), InOut(path,
-           path == nullptr ? 0 : CountTo(path) + 1))
+MC_TOUCHES(char*, __xpg_basename, (char* path), (path),
+           InOut(path, path == nullptr ? 0 : CountTo(path) + 1))
+MC_TOUCHES(char*, dirname, (char* path), (path),
+           InOut(path, path == nullptr ? 0 : CountTo(path) + 1))
 
 // ---- Copies
 
@@ -107,29 +107,29 @@ MC_TOUCHES(char*, stpncpy, (char* to, const char* from, size_t size), (to, from,
            Text(from, size), Out(to, size))
 MC_TOUCHES(char*, __stpncpy, (char* to, const char* from, size_t size), (to, from, size),
            Text(from, size), Out(to, size))
-MC_TOUCHES(size_t, strlcpy, (char* to, const char* from, size_t size), (to, from, size),
-           Text(from), Out(to, std::min(result + 1, size)))
+MC_TOUCHES(size_t, strlcpy, (char* to, const char* from, size_t size), (to, from, size), Text(from),
+           Out(to, std::min(result + 1, size)))
 MC_TOUCHES(char*, strfry, (char* text), (text), InOut(text, CountTo(text)))
 
 // ---- Comparing
 
-MC_TOUCHES(int, strcasecmp, (const char* a, const char* b), (a, b),
-           In(a, FoldedBytes(a, b)), In(b, FoldedBytes(a, b)))
+MC_TOUCHES(int, strcasecmp, (const char* a, const char* b), (a, b), In(a, FoldedBytes(a, b)),
+           In(b, FoldedBytes(a, b)))
 MC_TOUCHES(int, strncasecmp, (const char* a, const char* b, size_t size), (a, b, size),
            In(a, FoldedBytes(a, b, size)), In(b, FoldedBytes(a, b, size)))
 MC_TOUCHES(int, strcasecmp_l, (const char* a, const char* b, void* locale), (a, b, locale),
            In(a, FoldedBytes(a, b)), In(b, FoldedBytes(a, b)))
 MC_TOUCHES(int, strncasecmp_l, (const char* a, const char* b, size_t size, void* locale),
            (a, b, size, locale), In(a, FoldedBytes(a, b, size)), In(b, FoldedBytes(a, b, size)))
-MC_TOUCHES(int, strverscmp, (const char* a, const char* b), (a, b),
-           In(a, ComparedBytes(a, b)), In(b, ComparedBytes(a, b)))
+MC_TOUCHES(int, strverscmp, (const char* a, const char* b), (a, b), In(a, ComparedBytes(a, b)),
+           In(b, ComparedBytes(a, b)))
 MC_TOUCHES(int, strcoll, (const char* a, const char* b), (a, b), Text(a), Text(b))
-MC_TOUCHES(int, strcoll_l, (const char* a, const char* b, void* locale), (a, b, locale),
-           Text(a), Text(b))
-MC_TOUCHES(int, __strcoll_l, (const char* a, const char* b, void* locale), (a, b, locale),
-           Text(a), Text(b))
-MC_TOUCHES(size_t, strxfrm, (char* to, const char* from, size_t size), (to, from, size),
-           Text(from), Out(to, TransformedBytes(result, size)))
+MC_TOUCHES(int, strcoll_l, (const char* a, const char* b, void* locale), (a, b, locale), Text(a),
+           Text(b))
+MC_TOUCHES(int, __strcoll_l, (const char* a, const char* b, void* locale), (a, b, locale), Text(a),
+           Text(b))
+MC_TOUCHES(size_t, strxfrm, (char* to, const char* from, size_t size), (to, from, size), Text(from),
+           Out(to, TransformedBytes(result, size)))
 MC_TOUCHES(size_t, strxfrm_l, (char* to, const char* from, size_t size, void* locale),
            (to, from, size, locale), Text(from), Out(to, TransformedBytes(result, size)))
 MC_TOUCHES(size_t, __strxfrm_l, (char* to, const char* from, size_t size, void* locale),
@@ -146,8 +146,8 @@ MC_TOUCHES(int, __xpg_strerror_r, (int error, char* to, size_t size), (error, to
            size == 0 ? Out(to, 0) : OutText(to))
 MC_TOUCHES(long, a64l, (const char* text), (text), Text(text, 6))
 MC_TOUCHES(char*, gettext, (const char* text), (text), Text(text))
-MC_TOUCHES(char*, dgettext, (const char* domain, const char* text), (domain, text),
-           Text(domain), Text(text))
+MC_TOUCHES(char*, dgettext, (const char* domain, const char* text), (domain, text), Text(domain),
+           Text(text))
 MC_TOUCHES(char*, dcgettext, (const char* domain, const char* text, int category),
            (domain, text, category), Text(domain), Text(text))
 MC_TOUCHES(double, nan, (const char* text), (text), Text(text))

@@ -58,39 +58,38 @@ MC_STATUS_OF_FILE(fstatfs64, struct statfs64)
 MC_STATUS_OF_FILE(fstatvfs, struct statvfs)
 MC_STATUS_OF_FILE(fstatvfs64, struct statvfs64)
 MC_ASKS_KERNEL(int, fstatat64, (int directory, const char* path, struct stat64* to, int flags),
-               (directory, path, to, flags), Text(path), If(result == 0, to))
-MC_ASKS_KERNEL(int, statx, (int directory, const char* path, int flags, unsigned mask,
-           struct statx* to),
-               (directory, path, flags, mask, to), Text(path), If(result == 0, to))
+           (directory, path, to, flags), Text(path), If(result == 0, to))
+MC_ASKS_KERNEL(int, statx,
+           (int directory, const char* path, int flags, unsigned mask, struct statx* to),
+           (directory, path, flags, mask, to), Text(path), If(result == 0, to))
 MC_ASKS_KERNEL(int, utime, (const char* path, const utimbuf* times), (path, times), Text(path),
            In(times))
 MC_ASKS_KERNEL(int, utimes, (const char* path, const timeval* times), (path, times), Text(path),
            In(times, 2 * sizeof *times))
-MC_ASKS_KERNEL(int, futimes, (int file, const timeval* times), (file, times), In(times,
-           2 * sizeof *times))
+MC_ASKS_KERNEL(int, futimes, (int file, const timeval* times), (file, times),
+           In(times, 2 * sizeof *times))
 MC_ASKS_KERNEL(int, utimensat, (int directory, const char* path, const timespec* times, int flags),
-               (directory, path, times, flags), Text(path), In(times, 2 * sizeof *times))
-MC_ASKS_KERNEL(int, futimens, (int file, const timespec* times), (file, times), In(times,
-           2 * sizeof *times))
+           (directory, path, times, flags), Text(path), In(times, 2 * sizeof *times))
+MC_ASKS_KERNEL(int, futimens, (int file, const timespec* times), (file, times),
+           In(times, 2 * sizeof *times))
 MC_ASKS_KERNEL(ssize_t, readlinkat, (int directory, const char* path, char* to, size_t size),
-               (directory, path, to, size), Text(path), CountedIf(result, to, 1,
-               static_cast<long>(size)))
+           (directory, path, to, size), Text(path),
+           CountedIf(result, to, 1, static_cast<long>(size)))
 MC_ASKS_KERNEL(char*, realpath, (const char* path, char* to), (path, to), Text(path),
            TextIf(result != nullptr, to))
 MC_ASKS_KERNEL(char*, canonicalize_file_name, (const char* path), (path), Text(path))
 MC_ASKS_KERNEL(long, pathconf, (const char* path, int name), (path, name), Text(path))
-MC_ASKS_KERNEL(int, epoll_ctl, (int file, int operation, int of, epoll_event* event), (file,
-           operation, of, event), In(event))
-MC_ASKS_KERNEL(int, epoll_wait, (int file, epoll_event* to, int most, int timeout), (file, to,
-           most, timeout),
-               CountedIf(result, to, sizeof *to, most))
-MC_ASKS_KERNEL(int, epoll_pwait, (int file, epoll_event* to, int most, int timeout,
-           const sigset_t* set),
-               (file, to, most, timeout, set), CountedIf(result, to, sizeof *to, most), In(set))
+MC_ASKS_KERNEL(int, epoll_ctl, (int file, int operation, int of, epoll_event* event),
+           (file, operation, of, event), In(event))
+MC_ASKS_KERNEL(int, epoll_wait, (int file, epoll_event* to, int most, int timeout),
+           (file, to, most, timeout), CountedIf(result, to, sizeof *to, most))
+MC_ASKS_KERNEL(int, epoll_pwait,
+           (int file, epoll_event* to, int most, int timeout, const sigset_t* set),
+           (file, to, most, timeout, set), CountedIf(result, to, sizeof *to, most), In(set))
 MC_ASKS_KERNEL(int, eventfd_read, (int file, uint64_t* to), (file, to), If(result == 0, to))
 MC_ASKS_KERNEL(int, eventfd_write, (int file, uint64_t value), (file, value))
 MC_ASKS_KERNEL(int, timerfd_settime, (int file, int flags, const itimerspec* time, itimerspec* old),
-               (file, flags, time, old), In(time), If(result == 0, old))
+           (file, flags, time, old), In(time), If(result == 0, old))
 MC_ASKS_KERNEL(int, timerfd_gettime, (int file, itimerspec* to), (file, to), If(result == 0, to))
 
 // ---- The process
@@ -101,13 +100,12 @@ MC_ASKS_KERNEL(int, timerfd_gettime, (int file, itimerspec* to), (file, to), If(
 MC_LIMIT(getrlimit, setrlimit, rlimit)
 MC_LIMIT(getrlimit64, setrlimit64, rlimit64)
 MC_ASKS_KERNEL(int, prlimit, (pid_t process, int resource, const rlimit* from, rlimit* old),
-               (process, resource, from, old), In(from), If(result == 0, old))
+           (process, resource, from, old), In(from), If(result == 0, old))
 MC_ASKS_KERNEL(int, prlimit64, (pid_t process, int resource, const rlimit64* from, rlimit64* old),
-               (process, resource, from, old), In(from), If(result == 0, old))
+           (process, resource, from, old), In(from), If(result == 0, old))
 MC_ASKS_KERNEL(int, getitimer, (int which, itimerval* to), (which, to), If(result == 0, to))
-MC_ASKS_KERNEL(int, setitimer, (int which, const itimerval* from, itimerval* old), (which, from,
-           old),
-               In(from), If(result == 0, old))
+MC_ASKS_KERNEL(int, setitimer, (int which, const itimerval* from, itimerval* old),
+           (which, from, old), In(from), If(result == 0, old))
 MC_ASKS_KERNEL(unsigned, alarm, (unsigned seconds), (seconds))
 MC_ASKS_KERNEL(pid_t, wait, (int* status), (status), If(result > 0, status))
 MC_ASKS_KERNEL(pid_t, waitpid, (pid_t process, int* status, int options),
@@ -118,34 +116,33 @@ MC_ASKS_KERNEL(pid_t, wait4, (pid_t process, int* status, int options, rusage* t
            (process, status, options, to), If(result > 0, status), If(result > 0, to))
 MC_ASKS_KERNEL(int, waitid, (idtype_t type, id_t id, siginfo_t* to, int options),
            (type, id, to, options), If(result == 0, to))
-MC_TOUCHES(int, getgroups, (int most, gid_t* to), (most, to), CountedIf(result, to, sizeof *to,
-           most))
+MC_TOUCHES(int, getgroups, (int most, gid_t* to), (most, to),
+           CountedIf(result, to, sizeof *to, most))
 MC_TOUCHES(int, getresuid, (uid_t* a, uid_t* b, uid_t* c), (a, b, c), Out(a), Out(b), Out(c))
 MC_TOUCHES(int, getresgid, (gid_t* a, gid_t* b, gid_t* c), (a, b, c), Out(a), Out(b), Out(c))
 
 // ---- The machine
 
-MC_TOUCHES(int, gethostname, (char* to, size_t size), (to, size), Out(to, std::min(CountTo(to,
-           size) + 1, size)))
-MC_TOUCHES(int, getdomainname, (char* to, size_t size), (to, size), Out(to, std::min(CountTo(to,
-           size) + 1, size)))
-MC_TOUCHES(size_t, confstr, (int name, char* to, size_t size), (name, to, size), Out(to,
-           std::min(result, size)))
+MC_TOUCHES(int, gethostname, (char* to, size_t size), (to, size),
+           Out(to, std::min(CountTo(to, size) + 1, size)))
+MC_TOUCHES(int, getdomainname, (char* to, size_t size), (to, size),
+           Out(to, std::min(CountTo(to, size) + 1, size)))
+MC_TOUCHES(size_t, confstr, (int name, char* to, size_t size), (name, to, size),
+           Out(to, std::min(result, size)))
 MC_TOUCHES(int, ttyname_r, (int file, char* to, size_t size), (file, to, size),
            TextIf(result == 0, to))
 MC_TOUCHES(int, ptsname_r, (int file, char* to, size_t size), (file, to, size),
            TextIf(result == 0, to))
 MC_TOUCHES(int, getlogin_r, (char* to, size_t size), (to, size), TextIf(result == 0, to))
 MC_TOUCHES(int, sysinfo, (struct sysinfo* to), (to), If(result == 0, to))
-MC_TOUCHES(int, getloadavg, (double* to, int count), (to, count), CountedIf(result, to,
-           sizeof *to, count))
-MC_TOUCHES(int, backtrace, (void** to, int most), (to, most), CountedIf(result, to, sizeof *to,
-           most))
+MC_TOUCHES(int, getloadavg, (double* to, int count), (to, count),
+           CountedIf(result, to, sizeof *to, count))
+MC_TOUCHES(int, backtrace, (void** to, int most), (to, most),
+           CountedIf(result, to, sizeof *to, most))
 MC_TOUCHES(char**, backtrace_symbols, (void* const* from, int count), (from, count),
            In(from, count < 0 ? 0 : static_cast<size_t>(count) * sizeof *from))
-MC_TOUCHES(void, backtrace_symbols_fd, (void* const* from, int count, int file), (from, count,
-           file),
-           In(from, count < 0 ? 0 : static_cast<size_t>(count) * sizeof *from))
+MC_TOUCHES(void, backtrace_symbols_fd, (void* const* from, int count, int file),
+           (from, count, file), In(from, count < 0 ? 0 : static_cast<size_t>(count) * sizeof *from))
 
 // ---- Users: one result for all, or one that is given
 

@@ -30,8 +30,8 @@ MC_TOUCHES(void, tzset, (), (), Zone())
 MC_TOUCHES(size_t, strftime, (char* to, size_t size, const char* format, const tm* time),
            (to, size, format, time), Text(format), In(time), Zone(),
            Out(to, result == 0 ? 0 : result + 1))
-MC_TOUCHES(size_t, strftime_l, (char* to, size_t size, const char* format, const tm* time,
-           void* locale),
+MC_TOUCHES(size_t, strftime_l,
+           (char* to, size_t size, const char* format, const tm* time, void* locale),
            (to, size, format, time, locale), Text(format), In(time), Zone(),
            Out(to, result == 0 ? 0 : result + 1))
 MC_TOUCHES(size_t, wcsftime, (wchar_t* to, size_t size, const wchar_t* format, const tm* time),

@@ -23,7 +23,7 @@ MC_OF_EACH_FRACTION(MC_MODF, modf)
 MC_OF_EACH_FRACTION(MC_REMQUO, remquo)
 #define MC_SINCOS(type, name) \
   MC_TOUCHES(void, name, (type x, type* sine, type* cosine), (x, sine, cosine), Out(sine), \
-  Out(cosine))
+             Out(cosine))
 MC_OF_EACH_FRACTION(MC_SINCOS, sincos)
 
 // The sign of the result goes to a variable that all share, or to one that is given.

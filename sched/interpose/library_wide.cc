@@ -38,12 +38,12 @@ using namespace mc::sched;  // NOLINT: for the tables below
 
 // ---- Characters that are counted
 
-MC_TOUCHES(W*, wmemcpy, (W* to, const W* from, size_t n), (to, from, n),
-           In(from, Bytes(n)), Out(to, Bytes(n)))
-MC_TOUCHES(W*, wmemmove, (W* to, const W* from, size_t n), (to, from, n),
-           In(from, Bytes(n)), Out(to, Bytes(n)))
-MC_TOUCHES(W*, wmempcpy, (W* to, const W* from, size_t n), (to, from, n),
-           In(from, Bytes(n)), Out(to, Bytes(n)))
+MC_TOUCHES(W*, wmemcpy, (W* to, const W* from, size_t n), (to, from, n), In(from, Bytes(n)),
+           Out(to, Bytes(n)))
+MC_TOUCHES(W*, wmemmove, (W* to, const W* from, size_t n), (to, from, n), In(from, Bytes(n)),
+           Out(to, Bytes(n)))
+MC_TOUCHES(W*, wmempcpy, (W* to, const W* from, size_t n), (to, from, n), In(from, Bytes(n)),
+           Out(to, Bytes(n)))
 MC_TOUCHES(W*, wmemset, (W* to, W value, size_t n), (to, value, n), Out(to, Bytes(n)))
 MC_TOUCHES(int, wmemcmp, (const W* a, const W* b, size_t n), (a, b, n),
            In(a, DifferentBytes(a, b, n)), In(b, DifferentBytes(a, b, n)))
@@ -56,45 +56,45 @@ MC_TOUCHES(size_t, wcslen, (const W* text), (text), Text(text))
 MC_TOUCHES(size_t, wcsnlen, (const W* text, size_t n), (text, n), Text(text, n))
 MC_TOUCHES(W*, wcscpy, (W* to, const W* from), (to, from), Text(from), OutText(to))
 MC_TOUCHES(W*, wcpcpy, (W* to, const W* from), (to, from), Text(from), OutText(to))
-MC_TOUCHES(W*, wcsncpy, (W* to, const W* from, size_t n), (to, from, n),
-           Text(from, n), Out(to, Bytes(n)))
-MC_TOUCHES(W*, wcpncpy, (W* to, const W* from, size_t n), (to, from, n),
-           Text(from, n), Out(to, Bytes(n)))
-MC_TOUCHES(W*, wcscat, (W* to, const W* from), (to, from),
-           Text(from), AppendedTo(to, CountTo(from)), Appended(to, CountTo(from)))
-MC_TOUCHES(W*, wcsncat, (W* to, const W* from, size_t n), (to, from, n),
-           Text(from, n), AppendedTo(to, CountTo(from, n)), Appended(to, CountTo(from, n)))
+MC_TOUCHES(W*, wcsncpy, (W* to, const W* from, size_t n), (to, from, n), Text(from, n),
+           Out(to, Bytes(n)))
+MC_TOUCHES(W*, wcpncpy, (W* to, const W* from, size_t n), (to, from, n), Text(from, n),
+           Out(to, Bytes(n)))
+MC_TOUCHES(W*, wcscat, (W* to, const W* from), (to, from), Text(from),
+           AppendedTo(to, CountTo(from)), Appended(to, CountTo(from)))
+MC_TOUCHES(W*, wcsncat, (W* to, const W* from, size_t n), (to, from, n), Text(from, n),
+           AppendedTo(to, CountTo(from, n)), Appended(to, CountTo(from, n)))
 MC_TOUCHES(W*, wcsdup, (const W* text), (text), Text(text))
 MC_TOUCHES(W*, wcschr, (const W* text, W value), (text, value), Through(text, result))
 MC_TOUCHES(W*, wcschrnul, (const W* text, W value), (text, value), Through(text, result))
 MC_TOUCHES(W*, wcsrchr, (const W* text, W value), (text, value), Text(text))
-MC_TOUCHES(W*, wcsstr, (const W* text, const W* part), (text, part),
-           Searched(text, result, part), Text(part))
-MC_TOUCHES(W*, wcswcs, (const W* text, const W* part), (text, part),
-           Searched(text, result, part), Text(part))
-MC_TOUCHES(size_t, wcsspn, (const W* text, const W* set), (text, set),
-           In(text, Bytes(result + 1)), Text(set))
-MC_TOUCHES(size_t, wcscspn, (const W* text, const W* set), (text, set),
-           In(text, Bytes(result + 1)), Text(set))
+MC_TOUCHES(W*, wcsstr, (const W* text, const W* part), (text, part), Searched(text, result, part),
+           Text(part))
+MC_TOUCHES(W*, wcswcs, (const W* text, const W* part), (text, part), Searched(text, result, part),
+           Text(part))
+MC_TOUCHES(size_t, wcsspn, (const W* text, const W* set), (text, set), In(text, Bytes(result + 1)),
+           Text(set))
+MC_TOUCHES(size_t, wcscspn, (const W* text, const W* set), (text, set), In(text, Bytes(result + 1)),
+           Text(set))
 MC_TOUCHES(W*, wcspbrk, (const W* text, const W* set), (text, set), Through(text, result),
            Text(set))
 MC_TOUCHES(W*, wcstok, (W* text, const W* set, W** next), (text, set, next),
            text == nullptr ? InOut(next) : Out(next), Text(set), Text(result),
            result == nullptr ? Out(result, 0) : Out(result + CountTo(result), sizeof(W)))
-MC_TOUCHES(int, wcscmp, (const W* a, const W* b), (a, b),
-           In(a, ComparedBytes(a, b)), In(b, ComparedBytes(a, b)))
+MC_TOUCHES(int, wcscmp, (const W* a, const W* b), (a, b), In(a, ComparedBytes(a, b)),
+           In(b, ComparedBytes(a, b)))
 MC_TOUCHES(int, wcsncmp, (const W* a, const W* b, size_t n), (a, b, n),
            In(a, ComparedBytes(a, b, n)), In(b, ComparedBytes(a, b, n)))
-MC_TOUCHES(int, wcscasecmp, (const W* a, const W* b), (a, b),
-           In(a, FoldedBytes(a, b)), In(b, FoldedBytes(a, b)))
+MC_TOUCHES(int, wcscasecmp, (const W* a, const W* b), (a, b), In(a, FoldedBytes(a, b)),
+           In(b, FoldedBytes(a, b)))
 MC_TOUCHES(int, wcsncasecmp, (const W* a, const W* b, size_t n), (a, b, n),
            In(a, FoldedBytes(a, b, n)), In(b, FoldedBytes(a, b, n)))
 MC_TOUCHES(int, wcscoll, (const W* a, const W* b), (a, b), Text(a), Text(b))
 MC_TOUCHES(int, wcscoll_l, (const W* a, const W* b, void* locale), (a, b, locale), Text(a), Text(b))
-MC_TOUCHES(int, __wcscoll_l, (const W* a, const W* b, void* locale), (a, b, locale),
-           Text(a), Text(b))
-MC_TOUCHES(size_t, wcsxfrm, (W* to, const W* from, size_t n), (to, from, n),
-           Text(from), Out(to, Bytes(std::min(result + 1, n))))
+MC_TOUCHES(int, __wcscoll_l, (const W* a, const W* b, void* locale), (a, b, locale), Text(a),
+           Text(b))
+MC_TOUCHES(size_t, wcsxfrm, (W* to, const W* from, size_t n), (to, from, n), Text(from),
+           Out(to, Bytes(std::min(result + 1, n))))
 MC_TOUCHES(size_t, __wcsxfrm_l, (W* to, const W* from, size_t n, void* locale),
            (to, from, n, locale), Text(from), Out(to, Bytes(std::min(result + 1, n))))
 MC_TOUCHES(int, wcswidth, (const W* text, size_t n), (text, n), Text(text, n))

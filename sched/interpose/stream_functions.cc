@@ -88,15 +88,14 @@ MC_STREAM_TOUCHES(int, fsetpos64, (FILE* file, const fpos64_t* place), (file, pl
 MC_STREAM_TOUCHES(int, fgetpos, (FILE* file, fpos_t* place), (file, place), file, Out(place))
 MC_STREAM_TOUCHES(int, fgetpos64, (FILE* file, fpos64_t* place), (file, place), file, Out(place))
 MC_STREAM_TOUCHES(wchar_t*, fgetws, (wchar_t* to, int size, FILE* file), (to, size, file), file,
-                  OutText(result))
+           OutText(result))
 // From now on what the buffer holds is the stream's.
 MC_STREAM_TOUCHES(int, setvbuf, (FILE* file, char* buffer, int mode, size_t size),
-                  (file, buffer, mode, size), file, Out(buffer, mode == _IONBF ? 0 : size))
-MC_STREAM_TOUCHES(void, setbuf, (FILE* file, char* buffer), (file, buffer), file, Out(buffer,
-           BUFSIZ))
+           (file, buffer, mode, size), file, Out(buffer, mode == _IONBF ? 0 : size))
+MC_STREAM_TOUCHES(void, setbuf, (FILE* file, char* buffer), (file, buffer), file,
+           Out(buffer, BUFSIZ))
 MC_STREAM_TOUCHES(void, setbuffer, (FILE* file, char* buffer, size_t size), (file, buffer, size),
-           file,
-                  Out(buffer, size))
+           file, Out(buffer, size))
 MC_STREAM_TOUCHES(void, setlinebuf, (FILE* file), (file), file)
 
 // Without the lock: they are accesses to the stream itself.
