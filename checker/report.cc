@@ -76,7 +76,10 @@ std::string FormatInterleaving(const Bug& bug, Symbolizer* symbolizer) {
 }
 
 std::string Headline(const Bug& bug, Symbolizer* symbolizer) {
-  return absl::StrCat(View(sched::NameOf(bug.kind)), " at ", PlaceOf(bug, symbolizer).Where());
+  const bool step_limit = bug.message.starts_with(sched::kStepLimitReached);
+  return absl::StrCat(View(sched::NameOf(bug.kind)),
+                      step_limit ? " (step limit reached: raise --max-steps)" : "", " at ",
+                      PlaceOf(bug, symbolizer).Where());
 }
 
 // Of a large set, the classes and how many access PPs there are.
@@ -418,6 +421,19 @@ std::string FormatTestLine(const TestResult& result, Symbolizer* symbolizer,
                            const Palette& palette) {
   return absl::StrCat(result.test, ": ",
                       Painted(VerdictText(result, symbolizer), result.verdict(), palette));
+}
+
+std::string FormatNotes(const RunReport& report, bool verbose) {
+  std::string out;
+  const std::string unseen = DescribeUnseenFunctions(report.unseen_functions, verbose);
+  if (!unseen.empty()) absl::StrAppend(&out, unseen, "\n");
+  if (report.handlers_waited) {
+    absl::StrAppend(&out,
+                    "note: the program ended while other threads still ran; exit handlers "
+                    "and destructors of static objects waited for these, so what they would "
+                    "meet is not seen (--exit=immediate shows it)\n");
+  }
+  return out;
 }
 
 std::string FormatFinalLine(const RunReport& report, Symbolizer* symbolizer,

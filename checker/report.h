@@ -12,6 +12,7 @@
 #include "checker/findings.h"
 #include "checker/job_engine.h"
 #include "checker/symbolizer.h"
+#include "checker/unseen_functions.h"
 
 namespace mc::checker {
 
@@ -44,6 +45,8 @@ struct RunReport {
   uint64_t seed = 0;
   double seconds = 0;
   uint64_t max_rss_kb = 0;
+  std::vector<UnseenFunction> unseen_functions;
+  bool handlers_waited = false;  // exit handlers, for threads that ran when the program ended
 
   // The worst of the tests' verdicts; an error after a bug is still a bug.
   Verdict verdict() const;
@@ -78,6 +81,8 @@ std::string FormatBug(const Bug& bug, size_t number, const std::string& replay_c
 // Jobs, candidates and what was not tested. `symbolizer` may be null if nothing was found.
 std::string FormatSummary(const TestResult& result, bool verbose, Symbolizer* symbolizer,
                           const Palette& palette);
+// What the verdict leaves open, a line each; "" for nothing.
+std::string FormatNotes(const RunReport& report, bool verbose);
 // "mc: VERIFIED ...", without newline.
 std::string FormatFinalLine(const RunReport& report, Symbolizer* symbolizer,
                             const Palette& palette);

@@ -132,6 +132,12 @@ absl::Status WriteJson(const std::string& path, const RunReport& report, Symboli
   AddLists(&json);
   for (const TestResult& test : report.tests) AddResult(test, symbolizer, &json);
   json["malloc_recycle_discarded"] = discarded;
+  json["unseen_functions"] = Json::array();
+  for (const UnseenFunction& function : report.unseen_functions) {
+    json["unseen_functions"].push_back(
+        {{"function", function.name}, {"library", function.library}});
+  }
+  json["threads_ran_at_exit"] = report.handlers_waited;
   json["interrupted"] = report.interrupted;
   if (const std::string error = report.FirstError(); !error.empty()) json["error"] = error;
   if (report.tests.size() > 1) {

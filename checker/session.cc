@@ -17,6 +17,7 @@
 #include "checker/schedule.h"
 #include "checker/standard_output.h"
 #include "checker/text.h"
+#include "checker/unseen_functions.h"
 
 namespace mc::checker {
 namespace {
@@ -120,6 +121,7 @@ absl::Status Session::StartHarness() {
   }
   report_.harness = options_.harness;
   symbolizer_ = std::make_unique<Symbolizer>(harness_->hello().modules);
+  if (!options_.list) report_.unseen_functions = FindUnseenFunctions(harness_->hello().modules);
   return absl::OkStatus();
 }
 
@@ -217,6 +219,7 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
   if (!runner.failure().ok() && !absl::IsCancelled(runner.failure())) {
     result.error = std::string(runner.failure().message());
   }
+  report_.handlers_waited |= runner.handlers_waited();
   result.seconds = absl::ToDoubleSeconds(absl::Now() - begin);
   report_.interrupted |= result.end == SearchEnd::kInterrupted;
   report_.max_rss_kb = std::max(report_.max_rss_kb, harness_->MaxRssKb());
@@ -253,6 +256,7 @@ void Session::OnBug(Bug* bug, const std::string& test, size_t number) {
     bug->schedule_file = path;
   } else {
     bug->schedule_problem = std::string(status.message());
+    Note(status);
   }
   display_.Clear();
   Print(FormatBug(*bug, number, ReplayCommand(*bug), symbolizer_.get(), palette_));
@@ -327,6 +331,7 @@ int Session::Finish() {
     fprintf(stderr, "mc: %s\n", error.c_str());
   }
   harness_.reset();
+  Print(FormatNotes(report_, options_.verbosity == Verbosity::kVerbose));
   Print(FormatFinalLine(report_, symbolizer, palette_) + "\n");
   return ExitStatusOf(options_, report_);
 }

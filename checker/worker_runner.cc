@@ -156,6 +156,7 @@ std::optional<SliceResult> WorkerRunner::OnMessage(const Message& message, JobEv
     threads_.clear();
     for (std::string_view name : Split(message.Text("threads"), ';')) threads_.emplace_back(name);
   }
+  handlers_waited_ |= message.Number("handlers_waited") != 0;
   const std::string& type = message.type();
   // Late words about a job that was dropped.
   if (message.Has("id") && message.Number("id") != static_cast<uint64_t>(job_)) return std::nullopt;

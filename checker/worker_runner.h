@@ -58,6 +58,8 @@ class WorkerRunner final : public JobRunner {
   const std::vector<ExploredExecution>& executions() const { return executions_; }
   const std::vector<std::string>& threads() const { return threads_; }  // names in slot order
   const std::set<std::string>& final_states() const { return final_states_; }
+  // Has an execution held exit handlers back until other threads were done?
+  bool handlers_waited() const { return handlers_waited_; }
 
  private:
   // nullopt: the slice goes on.
@@ -84,6 +86,7 @@ class WorkerRunner final : public JobRunner {
   absl::Status failure_;
   std::vector<ExploredExecution> executions_;
   std::set<std::string> final_states_;
+  bool handlers_waited_ = false;
 };
 
 // The `job` message that defines the search of a PP set whose accesses are `ranges`.

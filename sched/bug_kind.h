@@ -38,6 +38,9 @@ inline constexpr std::array<std::string_view, 20> kBugKindNames = {
     "double-free",    "invalid-free",  "heap-overrun",       "leak",       "sync-misuse",
     "stack-overflow", "out-of-memory", "exit-status",        "crash",      "custom"};
 
+// How the message of a livelock begins that is one only by the number of its steps.
+inline constexpr std::string_view kStepLimitReached = "step limit reached";
+
 constexpr std::string_view NameOf(BugKind kind) { return kBugKindNames[static_cast<size_t>(kind)]; }
 
 constexpr std::optional<BugKind> BugKindFromName(std::string_view name) {

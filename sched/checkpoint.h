@@ -29,6 +29,8 @@ struct SchedulerState {
   bool ending_ = false;
   bool handlers_started_ = false;
   bool main_returned_ = false;
+  ThreadId waits_with_handlers_ = kNoThread;  // has ended the program; exit handlers come when the
+                                              // others are done
   bool process_exited_ = false;
   bool any_failure_ = false;
   bool any_assumption_failed_ = false;

@@ -154,6 +154,9 @@ class Scheduler final : public StateView, private SchedulerState {
   void SetLastWords(LastWords* words) { last_words_ = words; }
   LastWords* last_words() { return last_words_; }
 
+  // Has any execution of this process held exit handlers back until other threads were done?
+  bool handlers_have_waited() const { return handlers_have_waited_; }
+
   // -- for hooks: who runs
   bool program_running() const { return g_program_running; }
   Thread& current() { return *current_; }
@@ -515,6 +518,7 @@ class Scheduler final : public StateView, private SchedulerState {
   std::atomic<uint32_t>* mirror_count_ = nullptr;
   std::atomic<uint64_t>* heartbeat_ = nullptr;
   LastWords* last_words_ = nullptr;
+  bool handlers_have_waited_ = false;
 };
 
 // The one scheduler of the process.

@@ -270,7 +270,9 @@ void Scheduler::ExitProcess(int status, bool run_handlers, uint64_t pc) {
     // Of several threads that end the program, one will run the handlers (NextToRunHandlers).
     Operation phase;
     phase.kind = OperationKind::kHandlerPhase;
+    waits_with_handlers_ = t.id;
     EndBlock(phase, nullptr);
+    waits_with_handlers_ = kNoThread;
     handlers_started_ = true;
     RecordCell(MakeCell(CellKind::kHandlerPhase, 0), kWrite, 0, 0);
     // The handlers come after all that the finished threads did, detached ones too.
@@ -379,7 +381,8 @@ Thread* Scheduler::PickFromStrategy() {
   }
   if (next_position_ >= options_.max_events) {
     ReportBug(BugKind::kLivelock,
-              "the execution has more than " + std::to_string(options_.max_events) +
+              std::string(kStepLimitReached) + ": the execution has more than " +
+                  std::to_string(options_.max_events) +
                   " transitions (a heuristic: raise --max-steps if it is meant to be that long)",
               current_ == &engine_ ? 0 : current_->pending.pc, {}, true);
     trace_.outcome = ExecutionOutcome::kBlocked;
@@ -426,6 +429,9 @@ void Scheduler::BeginEvent(Thread& thread) {
   hook_calls_ = 0;
   block_is_fresh_ = true;
   ++thread.events;
+  if (waits_with_handlers_ != kNoThread && thread.id != waits_with_handlers_) {
+    handlers_have_waited_ = true;
+  }
   if (mirror_ != nullptr && mirror_size_ < mirror_capacity_) {
     mirror_[mirror_size_++] = thread.id;
     mirror_count_->store(mirror_size_, std::memory_order_release);

@@ -442,6 +442,7 @@ void Worker::AddProgress(Job& job, Message* message) {
       .Set("estimate", search.Estimate())
       .Set("threads", ThreadNames())
       .Set("lower_bound", search.LowerBound())
+      .Set("handlers_waited", uint64_t{g_scheduler.handlers_have_waited()})
       .Set("seconds", seconds_before_slice_ +
                           std::chrono::duration<double>(Clock::now() - slice_begin_).count());
 }

@@ -27,7 +27,7 @@ void HasTouched(const void* place, size_t size, uint8_t mode, uint64_t pc) {
 }  // namespace
 
 void Reads(const void* place, size_t size, uint64_t pc) { Touch(place, size, kRead, pc); }
-void Writes(const void* place, size_t size, uint64_t pc) { Touch(place, size, kWrite, pc); }
+void Writes(void* place, size_t size, uint64_t pc) { Touch(place, size, kWrite, pc); }
 void ReadsAndWrites(void* place, size_t size, uint64_t pc) { Touch(place, size, kReadWrite, pc); }
 
 void WillWrite(const void* place, size_t size, uint64_t pc) {

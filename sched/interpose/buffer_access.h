@@ -9,7 +9,7 @@ namespace mc::sched {
 
 // All do nothing while the engine's own code runs, and for no bytes.
 void Reads(const void* place, size_t size, uint64_t pc);
-void Writes(const void* place, size_t size, uint64_t pc);
+void Writes(void* place, size_t size, uint64_t pc);
 // Both at once: no preemption lies in between.
 void ReadsAndWrites(void* place, size_t size, uint64_t pc);
 

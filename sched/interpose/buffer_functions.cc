@@ -1,7 +1,5 @@
 // Functions of the C library that read or write a buffer of the program from inside: what they
 // touch is recorded, as for memcpy (memory_functions.cc).
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -9,14 +7,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdint>
 
 #include "sched/interpose/buffer_access.h"
 #include "sched/interpose/export.h"
-#include "sched/interpose/format_access.h"
 #include "sched/interpose/hook.h"
 #include "sched/interpose/kernel_arguments.h"
+#include "sched/interpose/library_call.h"
 #include "sched/interpose/real_function.h"
 #include "sched/interpose/system_call_point.h"
 #include "sched/scheduler.h"
@@ -66,60 +63,23 @@ MC_EXPORT ssize_t sendto(int descriptor, const void* place, size_t size, int fla
               address_size);
 }
 
-MC_EXPORT int vsnprintf(char* place, size_t size, const char* format, va_list arguments) noexcept {
-  MC_REAL_OF(vsnprintf);
-  const uint64_t pc = MC_CALLER_PC();
-  ReadsFormatted(format, arguments, pc);
-  WillWrite(place, size, pc);
-  const int length = real(place, size, format, arguments);
-  if (length >= 0) HasWritten(place, std::min(size, static_cast<size_t>(length) + 1), pc);
-  return length;
-}
-MC_EXPORT int snprintf(char* place, size_t size, const char* format, ...) noexcept {
-  static decltype(&::vsnprintf) known;
-  const auto real = Find(&known, "vsnprintf");
-  const uint64_t pc = MC_CALLER_PC();
-  va_list arguments;
-  va_start(arguments, format);
-  ReadsFormatted(format, arguments, pc);
-  WillWrite(place, size, pc);
-  const int length = real(place, size, format, arguments);
-  va_end(arguments);
-  if (length >= 0) HasWritten(place, std::min(size, static_cast<size_t>(length) + 1), pc);
-  return length;
-}
-MC_EXPORT int sprintf(char* place, const char* format, ...) noexcept {
-  static decltype(&::vsprintf) known;
-  const auto real = Find(&known, "vsprintf");
-  const uint64_t pc = MC_CALLER_PC();
-  va_list arguments;
-  va_start(arguments, format);
-  ReadsFormatted(format, arguments, pc);
-  WillWrite(place, 1, pc);
-  const int length = real(place, format, arguments);
-  va_end(arguments);
-  if (length >= 0) HasWritten(place, static_cast<size_t>(length) + 1, pc);
-  return length;
-}
-
+// Elements are read and written from the first comparison, in which other threads may run, to the
+// last: both ends count.
 MC_EXPORT void qsort(void* place, size_t count, size_t size,
                      int (*compare)(const void*, const void*)) {
   MC_REAL_OF(qsort);
-  if (count > 1) {
-    Reads(place, count * size, MC_CALLER_PC());
-    Writes(place, count * size, MC_CALLER_PC());
-  }
+  const uint64_t pc = MC_CALLER_PC();
+  const size_t bytes = count > 1 ? count * size : 0;
+  ReadsAndWrites(place, bytes, pc);
   real(place, count, size, compare);
+  if (g_program_running) RecordTouched({InOut(place, bytes)}, pc);
 }
-
-MC_EXPORT char* strdup(const char* text) noexcept {
-  MC_REAL_OF(strdup);
-  ReadsString(text, MC_CALLER_PC());
-  return real(text);
-}
-MC_EXPORT int strcasecmp(const char* a, const char* b) noexcept {
-  MC_REAL_OF(strcasecmp);
-  ReadsString(a, MC_CALLER_PC());
-  ReadsString(b, MC_CALLER_PC());
-  return real(a, b);
+MC_EXPORT void qsort_r(void* place, size_t count, size_t size,
+                       int (*compare)(const void*, const void*, void*), void* argument) {
+  MC_REAL_OF(qsort_r);
+  const uint64_t pc = MC_CALLER_PC();
+  const size_t bytes = count > 1 ? count * size : 0;
+  ReadsAndWrites(place, bytes, pc);
+  real(place, count, size, compare, argument);
+  if (g_program_running) RecordTouched({InOut(place, bytes)}, pc);
 }

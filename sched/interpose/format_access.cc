@@ -8,6 +8,7 @@
 
 #include "sched/engine_scope.h"
 #include "sched/interpose/buffer_access.h"
+#include "sched/interpose/library_call.h"
 
 namespace mc::sched {
 namespace {
@@ -27,15 +28,21 @@ size_t SizeOf(Length length) {
   }
 }
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+template <typename C>
+bool IsDigit(C c) {
+  return c >= '0' && c <= '9';
+}
 
-int ReadNumber(const char** at) {
+template <typename C>
+int ReadNumber(const C** at) {
   int number = 0;
-  while (IsDigit(**at)) number = std::min(number, 100000000) * 10 + (*(*at)++ - '0');
+  while (IsDigit(**at))
+    number = std::min(number, 100000000) * 10 + static_cast<int>(*(*at)++ - '0');
   return number;
 }
 
-Length ReadLength(const char** at) {
+template <typename C>
+Length ReadLength(const C** at) {
   Length length = Length::kInt;
   for (;; ++*at) {
     switch (**at) {
@@ -60,31 +67,29 @@ Length ReadLength(const char** at) {
   }
 }
 
-// Up to its end, or `most` bytes (negative: no limit).
-void ReadsText(const char* text, int most, uint64_t pc) {
-  if (text == nullptr) return;
-  size_t size = 0;
-  const volatile char* at = text;
-  while ((most < 0 || size < static_cast<size_t>(most)) && at[size] != 0) ++size;
-  if (most < 0 || size < static_cast<size_t>(most)) ++size;
-  Reads(text, size, pc);
+// Up to its end, or `most` characters (negative: no limit).
+template <typename T>
+void ReadsText(const T* text, int most, uint64_t pc) {
+  const Touch read = most < 0 ? Text(text) : Text(text, static_cast<size_t>(most));
+  Reads(read.place, read.size, pc);
 }
 
 // Behind a '[': the character behind the matching ']'.
-const char* SkipSet(const char* at) {
+template <typename C>
+const C* SkipSet(const C* at) {
   if (*at == '^') ++at;
   if (*at == ']') ++at;
   while (*at != 0 && *at != ']') ++at;
   return *at == 0 ? at : at + 1;
 }
 
-}  // namespace
-
-void ReadsFormatted(const char* format, va_list arguments, uint64_t pc) {
+template <typename C>
+void ReadsArguments(const C* format, va_list arguments, uint64_t pc) {
   if (!g_program_running || format == nullptr) return;
+  RecordTouched({Text(format)}, pc);
   va_list rest;
   va_copy(rest, arguments);
-  for (const char* at = format; *at != 0;) {
+  for (const C* at = format; *at != 0;) {
     if (*at++ != '%') continue;
     while (*at == '-' || *at == '+' || *at == ' ' || *at == '#' || *at == '0' || *at == '\'') ++at;
     if (*at == '*') {
@@ -103,7 +108,7 @@ void ReadsFormatted(const char* format, va_list arguments, uint64_t pc) {
       }
     }
     const Length length = ReadLength(&at);
-    const char conversion = *at;
+    const C conversion = *at;
     if (conversion == 0) break;
     ++at;
     switch (conversion) {
@@ -117,6 +122,7 @@ void ReadsFormatted(const char* format, va_list arguments, uint64_t pc) {
       case 'x':
       case 'X':
       case 'c':
+      case 'C':
         if (SizeOf(length) == 8) {
           va_arg(rest, long);
         } else {
@@ -137,9 +143,14 @@ void ReadsFormatted(const char* format, va_list arguments, uint64_t pc) {
           va_arg(rest, double);
         }
         break;
-      case 's': {
-        const char* const text = va_arg(rest, const char*);
-        if (length == Length::kInt) ReadsText(text, most, pc);
+      case 's':
+      case 'S': {
+        const void* const text = va_arg(rest, const void*);
+        if (conversion == 's' && length == Length::kInt) {
+          ReadsText(static_cast<const char*>(text), most, pc);
+        } else {
+          ReadsText(static_cast<const wchar_t*>(text), most, pc);
+        }
         break;
       }
       case 'p':
@@ -156,11 +167,13 @@ void ReadsFormatted(const char* format, va_list arguments, uint64_t pc) {
   va_end(rest);
 }
 
-void HasScanned(const char* format, va_list arguments, int count, uint64_t pc) {
+template <typename C>
+void HasScannedArguments(const C* format, va_list arguments, int count, uint64_t pc) {
   if (!g_program_running || count <= 0) return;
+  RecordTouched({Text(format)}, pc);
   va_list rest;
   va_copy(rest, arguments);
-  for (const char* at = format; *at != 0 && count > 0;) {
+  for (const C* at = format; *at != 0 && count > 0;) {
     if (*at++ != '%') continue;
     const bool assigns = *at != '*';
     if (!assigns) ++at;
@@ -171,29 +184,45 @@ void HasScanned(const char* format, va_list arguments, int count, uint64_t pc) {
       ++at;
     }
     const Length length = ReadLength(&at);
-    const char conversion = *at;
+    const C conversion = *at;
     if (conversion == 0 || conversion == '$') break;
     ++at;
     if (conversion == '[') at = SkipSet(at);
     if (conversion == '%' || !assigns) continue;
     void* const place = va_arg(rest, void*);
     size_t size = SizeOf(length);
-    const bool is_text = conversion == 's' || conversion == '[';
+    const bool is_text = conversion == 's' || conversion == 'S' || conversion == '[';
+    const bool is_wide = length != Length::kInt || conversion == 'S' || conversion == 'C';
+    const auto characters = static_cast<size_t>(std::max(width, 1));
     if (allocates || conversion == 'p') {
       size = sizeof(void*);
-    } else if (is_text && length == Length::kInt) {
-      size = LengthOf(static_cast<const char*>(place)) + 1;
-    } else if (conversion == 'c' && length == Length::kInt) {
-      size = static_cast<size_t>(std::max(width, 1));
+    } else if (is_text) {
+      size = is_wide ? Text(static_cast<const wchar_t*>(place)).size
+                     : Text(static_cast<const char*>(place)).size;
+    } else if (conversion == 'c' || conversion == 'C') {
+      size = is_wide ? characters * sizeof(wchar_t) : characters;
     } else if (length == Length::kLongDouble) {
       size = sizeof(long double);
-    } else if (is_text || conversion == 'c') {
-      size = sizeof(wchar_t);
     }
     HasWritten(place, size, pc);
     if (conversion != 'n') --count;
   }
   va_end(rest);
+}
+
+}  // namespace
+
+void ReadsFormatted(const char* format, va_list arguments, uint64_t pc) {
+  ReadsArguments(format, arguments, pc);
+}
+void ReadsFormatted(const wchar_t* format, va_list arguments, uint64_t pc) {
+  ReadsArguments(format, arguments, pc);
+}
+void HasScanned(const char* format, va_list arguments, int count, uint64_t pc) {
+  HasScannedArguments(format, arguments, count, pc);
+}
+void HasScanned(const wchar_t* format, va_list arguments, int count, uint64_t pc) {
+  HasScannedArguments(format, arguments, count, pc);
 }
 
 }  // namespace mc::sched

@@ -10,8 +10,10 @@ namespace mc::sched {
 
 // Before the call. Positional arguments (%1$s) are not looked at. Leaves the caller's list alone.
 void ReadsFormatted(const char* format, va_list arguments, uint64_t pc);
+void ReadsFormatted(const wchar_t* format, va_list arguments, uint64_t pc);
 // After a call that has assigned `count` results.
 void HasScanned(const char* format, va_list arguments, int count, uint64_t pc);
+void HasScanned(const wchar_t* format, va_list arguments, int count, uint64_t pc);
 
 }  // namespace mc::sched
 

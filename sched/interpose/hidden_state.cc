@@ -13,15 +13,16 @@
 
 #include "sched/interpose/buffer_access.h"
 #include "sched/interpose/export.h"
+#include "sched/interpose/hidden_variables.h"
 #include "sched/interpose/hook.h"
 #include "sched/interpose/real_function.h"
 #include "sched/interpose/shared_state.h"
 
 namespace mc::sched {
-namespace {
 
-// Stand for variables of the C library whose place is not known.
-char g_strtok_state, g_multibyte_state, g_locale_state;
+char g_strtok_state, g_multibyte_state, g_locale_state, g_search_table, g_drand48_state;
+
+namespace {
 
 constexpr struct {
   const char* place;
@@ -30,6 +31,8 @@ constexpr struct {
     {&g_strtok_state, "the place where strtok goes on"},
     {&g_multibyte_state, "the shift state of mblen, mbtowc and wctomb"},
     {&g_locale_state, "the locale"},
+    {&g_search_table, "the table of hsearch"},
+    {&g_drand48_state, "the state of drand48 and its relatives"},
 };
 
 // setenv and its relatives lock each other out; getenv does not.
@@ -181,16 +184,6 @@ MC_EXPORT char* __strtok_r(char* text, const char* delimiters, char** next) noex
   static StrtokR known;
   return Token(Find(&known, "__strtok_r"), text, delimiters, next, MC_CALLER_PC());
 }
-
-#define MC_SHIFTS(name, parameters, arguments)     \
-  MC_EXPORT int name parameters noexcept {         \
-    MC_REAL_OF(name);                              \
-    Writes(&g_multibyte_state, 1, MC_CALLER_PC()); \
-    return real arguments;                         \
-  }
-MC_SHIFTS(mblen, (const char* text, size_t size), (text, size))
-MC_SHIFTS(mbtowc, (wchar_t * to, const char* text, size_t size), (to, text, size))
-MC_SHIFTS(wctomb, (char* to, wchar_t c), (to, c))
 
 // ---- Times
 

@@ -315,7 +315,10 @@ void RecordOfProcess(long number, const long a[6], uint32_t effects) {
   if ((effects & (kOpens | kCloses)) != 0) record(kNumbers, kReadWrite);
   if ((effects & kDirectory) != 0) record(kWorkingDirectory, kReadWrite);
   if ((effects & kFileMask) != 0) record(kMask, kReadWrite);
-  if ((effects & kLimits) != 0) record(kLimit, kReadWrite);
+  if ((effects & kLimits) != 0) {
+    const bool only_asks = number == SYS_prlimit64 && a[2] == 0;
+    record(kLimit, only_asks ? kRead : kReadWrite);
+  }
   if ((effects & kTimers) != 0) record(kTimer, kReadWrite);
   if ((effects & kHandles) != 0) {
     record(kSignal + static_cast<uint64_t>(a[0]), a[1] == 0 ? kRead : kReadWrite);

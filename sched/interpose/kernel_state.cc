@@ -21,6 +21,7 @@
 #include "sched/interpose/kernel_call.h"
 #include "sched/interpose/kernel_cells.h"
 #include "sched/interpose/mappings.h"
+#include "sched/interpose/shared_mappings.h"
 #include "sched/interpose/system_call_effects.h"
 #include "sched/kernel_state.h"
 #include "sched/scheduler.h"
@@ -344,6 +345,7 @@ void NoteLastingCall(const char* name) {
 bool NoteSystemCall(long number, const long arguments[6], long* result) {
   const SystemCallEffects effects = EffectsOf(number, arguments);
   RecordKernelCells(number, arguments, effects.bits);
+  RecordMappedFile(number, arguments);
   if (effects.bits == 0) return false;
   g_system_call_made = true;
   g_kernel_effects |= effects.bits;

@@ -12,6 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "sched/interpose/buffer_access.h"
 #include "sched/interpose/export.h"
 #include "sched/interpose/hook.h"
 #include "sched/interpose/kernel_arguments.h"
@@ -112,10 +113,12 @@ MC_EXPORT int socketpair(int domain, int type, int protocol, int ends[2]) noexce
                                             MC_CALLER_PC(), domain, type, protocol, ends);
 }
 MC_EXPORT int stat(const char* path, struct stat* place) noexcept {
+  mc::sched::ReadsString(path, MC_CALLER_PC());
   return Call<int (*)(const char*, struct stat*)>("stat", SYS_stat, place, sizeof *place,
                                                   MC_CALLER_PC(), path, place);
 }
 MC_EXPORT int lstat(const char* path, struct stat* place) noexcept {
+  mc::sched::ReadsString(path, MC_CALLER_PC());
   return Call<int (*)(const char*, struct stat*)>("lstat", SYS_lstat, place, sizeof *place,
                                                   MC_CALLER_PC(), path, place);
 }
@@ -124,6 +127,7 @@ MC_EXPORT int fstat(int descriptor, struct stat* place) noexcept {
                                           descriptor, place);
 }
 MC_EXPORT int fstatat(int directory, const char* path, struct stat* place, int flags) noexcept {
+  mc::sched::ReadsString(path, MC_CALLER_PC());
   return Call<int (*)(int, const char*, struct stat*, int)>("fstatat", SYS_newfstatat, place,
                                                             sizeof *place, MC_CALLER_PC(),
                                                             directory, path, place, flags);
@@ -148,9 +152,14 @@ MC_EXPORT char* getcwd(char* place, size_t size) noexcept {
   mc::sched::EngineScope scope;
   mc::sched::OpenForKernel(place, size);
   mc::sched::NoteCall(SYS_getcwd, place, size);
-  return real(place, size);
+  char* const result = real(place, size);
+  if (result != nullptr) {
+    mc::sched::RecordWritten(place, mc::sched::LengthOf(place) + 1, MC_CALLER_PC());
+  }
+  return result;
 }
 MC_EXPORT ssize_t readlink(const char* path, char* place, size_t size) noexcept {
+  mc::sched::ReadsString(path, MC_CALLER_PC());
   using Function = ssize_t (*)(const char*, char*, size_t);
   const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "readlink"));
   if (!mc::sched::g_program_running) return real(path, place, size);

@@ -10,6 +10,7 @@
 #include "sched/interpose/kernel_call.h"
 #include "sched/interpose/kernel_state.h"
 #include "sched/interpose/mappings.h"
+#include "sched/interpose/shared_mappings.h"
 #include "sched/scheduler.h"
 
 namespace mc::sched {
@@ -31,6 +32,7 @@ long MappingCall(long number, uint64_t pc, Arguments... arguments) {
   }
   EngineScope scope;
   g_scheduler.BeforeHeapOperation(pc);
+  RefuseSecondAddress(number, all);
   long unused;
   NoteSystemCall(number, all, &unused);
   return Answer(DoMappingCall(number, all, pc));

@@ -15,6 +15,7 @@
 #include "sched/interpose/kernel_arguments.h"
 #include "sched/interpose/kernel_call.h"
 #include "sched/interpose/kernel_state.h"
+#include "sched/interpose/shared_mappings.h"
 #include "sched/kernel_state.h"
 #include "sched/scheduler.h"
 
@@ -124,6 +125,7 @@ void Ends(Range range, uint64_t pc) {
   if (range.size() == 0) return;
   State& state = TheState();
   Record(range, kWrite, kFree, pc);
+  EndSharedMapping(range.begin, range.end);
   std::vector<Mapping> rest;
   uintptr_t known = 0;
   for (const Mapping& mapping : state.live) {
@@ -169,7 +171,9 @@ long Map(const long a[6], uint64_t pc) {
     return KernelCall(SYS_mmap, address, a[1], a[2], flags | more_flags, a[4], a[5]);
   };
   const auto done = [&](long result) {
-    if (!Failed(result)) Begins(PagesOf(result, a[1]), pc);
+    if (Failed(result)) return result;
+    Begins(PagesOf(result, a[1]), pc);
+    BeginSharedMapping(static_cast<uintptr_t>(result), a);
     return result;
   };
   if ((flags & MAP_FIXED) != 0 && (flags & MAP_FIXED_NOREPLACE) != MAP_FIXED_NOREPLACE) {
@@ -208,6 +212,7 @@ long Remap(const long a[6], uint64_t pc) {
   const long result = KernelCall(SYS_mremap, a[0], a[1], a[2], flags, place);
   if (Failed(result)) return result;
   const Range now = PagesOf(result, a[2]);
+  MoveSharedMapping(old.begin, old.size(), now.begin, now.size());
   if (now.begin == old.begin) {
     if (new_size < old.size()) Ends({now.end, old.end}, pc);
     if (new_size > old.size()) Begins({old.end, now.end}, pc);
@@ -333,6 +338,7 @@ void RestoreMappings() {
 void ForgetMappings() {
   TheState().live.clear();
   TheState().gone.clear();
+  ForgetSharedMappings();
 }
 
 std::string DescribeMapping(uintptr_t address) {

@@ -1,4 +1,5 @@
 // strtol and its kin read a string up to where the number ends.
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include <cstdint>
@@ -41,6 +42,10 @@ MC_INTEGER(long, strtol)
 MC_INTEGER(unsigned long, strtoul)
 MC_INTEGER(long long, strtoll)
 MC_INTEGER(unsigned long long, strtoull)
+MC_INTEGER(intmax_t, strtoimax)
+MC_INTEGER(uintmax_t, strtoumax)
+MC_INTEGER(long long, strtoq)
+MC_INTEGER(unsigned long long, strtouq)
 
 #define MC_FRACTION(result, name)                                                             \
   MC_EXPORT result name(const char* text, char** end) noexcept {                              \
@@ -66,3 +71,20 @@ MC_WHOLE(int, atoi, strtol, MC_DECIMAL)
 MC_WHOLE(long, atol, strtol, MC_DECIMAL)
 MC_WHOLE(long long, atoll, strtoll, MC_DECIMAL)
 MC_WHOLE(double, atof, strtod)
+
+// What headers of newer standards lead to, and what is given a locale.
+#define MC_INTEGER_AS(result, name)                                      \
+  MC_EXPORT result mc_c_##name(const char*, char**, int) __asm__(#name); \
+  result mc_c_##name(const char* text, char** end, int base) {           \
+    static result (*known)(const char*, char**, int);                    \
+    const auto real = Find(&known, #name);                               \
+    if (!g_program_running) return real(text, end, base);                \
+    return Convert(text, end, MC_CALLER_PC(),                            \
+                   [&](char** stop) { return real(text, stop, base); }); \
+  }
+MC_INTEGER_AS(long, __isoc23_strtol)
+MC_INTEGER_AS(unsigned long, __isoc23_strtoul)
+MC_INTEGER_AS(long long, __isoc23_strtoll)
+MC_INTEGER_AS(unsigned long long, __isoc23_strtoull)
+MC_INTEGER_AS(intmax_t, __isoc23_strtoimax)
+MC_INTEGER_AS(uintmax_t, __isoc23_strtoumax)

@@ -1,6 +1,7 @@
 // Random numbers that repeat (DESIGN section 5). What the system gives is a function of seed,
 // thread and how often the thread asked. rand() and its relatives have one state for the whole
-// process, which the C library keeps: it is a cell that every call reads and writes.
+// process, which the C library keeps under a lock: it is a cell that every call reads and writes.
+// (drand48 and its relatives have no lock: library_values.cc.)
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -94,46 +95,23 @@ MC_HOOK void srandom(unsigned seed) noexcept {
   Real().srandom(seed);
 }
 
-MC_HOOK double drand48() noexcept {
-  if (!g_scheduler.program_running()) return Real().drand48();
-  SharedGenerator call(SharedState::kDrand48, MC_CALLER_PC());
-  return Real().drand48();
+MC_HOOK char* initstate(unsigned seed, char* state, size_t size) noexcept {
+  MC_REAL_OF(initstate);
+  const uint64_t pc = MC_CALLER_PC();
+  Writes(state, size, pc);
+  if (!g_scheduler.program_running()) return real(seed, state, size);
+  SharedGenerator call(SharedState::kRand, pc);
+  return real(seed, state, size);
 }
 
-MC_HOOK long lrand48() noexcept {
-  if (!g_scheduler.program_running()) return Real().lrand48();
-  SharedGenerator call(SharedState::kDrand48, MC_CALLER_PC());
-  return Real().lrand48();
+MC_HOOK char* setstate(char* state) noexcept {
+  MC_REAL_OF(setstate);
+  const uint64_t pc = MC_CALLER_PC();
+  Reads(state, sizeof(int32_t), pc);
+  if (!g_scheduler.program_running()) return real(state);
+  SharedGenerator call(SharedState::kRand, pc);
+  return real(state);
 }
-
-MC_HOOK long mrand48() noexcept {
-  if (!g_scheduler.program_running()) return Real().mrand48();
-  SharedGenerator call(SharedState::kDrand48, MC_CALLER_PC());
-  return Real().mrand48();
-}
-
-MC_HOOK void srand48(long seed) noexcept {
-  if (!g_scheduler.program_running()) return Real().srand48(seed);
-  SharedGenerator call(SharedState::kDrand48, MC_CALLER_PC());
-  Real().srand48(seed);
-}
-
-// The others of the family. Those that are given their state read and write it.
-#define MC_GENERATOR(result, name, state, parameters, arguments) \
-  MC_HOOK result name parameters noexcept {                      \
-    MC_REAL_OF(name);                                            \
-    if (!g_scheduler.program_running()) return real arguments;   \
-    SharedGenerator call(SharedState::state, MC_CALLER_PC());    \
-    return real arguments;                                       \
-  }
-MC_GENERATOR(double, erand48, kDrand48, (unsigned short x[3]), (x))
-MC_GENERATOR(long, nrand48, kDrand48, (unsigned short x[3]), (x))
-MC_GENERATOR(long, jrand48, kDrand48, (unsigned short x[3]), (x))
-MC_GENERATOR(unsigned short*, seed48, kDrand48, (unsigned short x[3]), (x))
-MC_GENERATOR(void, lcong48, kDrand48, (unsigned short x[7]), (x))
-MC_GENERATOR(char*, initstate, kRand, (unsigned seed, char* state, size_t size),
-             (seed, state, size))
-MC_GENERATOR(char*, setstate, kRand, (char* state), (state))
 
 MC_HOOK int rand_r(unsigned* seed) noexcept {
   MC_REAL_OF(rand_r);
@@ -144,6 +122,7 @@ MC_HOOK int rand_r(unsigned* seed) noexcept {
 
 MC_HOOK ssize_t getrandom(void* buffer, size_t size, unsigned flags) {
   if (!g_scheduler.program_running()) return Real().getrandom(buffer, size, flags);
+  Writes(buffer, size, MC_CALLER_PC());
   EngineScope scope;
   FillRandom(buffer, size);
   return static_cast<ssize_t>(size);
@@ -156,6 +135,7 @@ MC_HOOK int getentropy(void* buffer, size_t size) {
     errno = EIO;
     return -1;
   }
+  g_scheduler.Access(reinterpret_cast<uintptr_t>(buffer), size, kWrite, 0, MC_CALLER_PC());
   FillRandom(buffer, size);
   return 0;
 }
@@ -168,6 +148,7 @@ MC_HOOK uint32_t arc4random() noexcept {
 
 MC_HOOK void arc4random_buf(void* buffer, size_t size) noexcept {
   if (!g_scheduler.program_running()) return Real().arc4random_buf(buffer, size);
+  Writes(buffer, size, MC_CALLER_PC());
   EngineScope scope;
   FillRandom(buffer, size);
 }

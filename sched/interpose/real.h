@@ -22,66 +22,67 @@
 namespace mc::sched {
 
 // Those that headers declare: MC_REAL(name) has the type of ::name.
-#define MC_REAL_FUNCTIONS(MC_REAL)                                                                                       \
-  MC_REAL(pthread_mutex_init)                                                                                            \
-  MC_REAL(pthread_mutex_destroy)                                                                                         \
-  MC_REAL(pthread_mutex_lock)                                                                                            \
-  MC_REAL(pthread_mutex_unlock)                                                                                          \
-  MC_REAL(pthread_mutex_trylock)                                                                                         \
-  MC_REAL(pthread_mutex_timedlock)                                                                                       \
-  MC_REAL(pthread_mutex_clocklock)                                                                                       \
-  MC_REAL(pthread_mutex_consistent)                                                                                      \
-  MC_REAL(pthread_mutex_setprioceiling)                                                                                  \
-  MC_REAL(pthread_spin_init) MC_REAL(pthread_spin_destroy) MC_REAL(pthread_spin_lock) MC_REAL(                           \
-      pthread_spin_unlock) MC_REAL(pthread_spin_trylock) MC_REAL(pthread_cond_init) MC_REAL(pthread_cond_destroy)        \
-      MC_REAL(pthread_cond_signal) MC_REAL(pthread_cond_broadcast) MC_REAL(pthread_cond_wait) MC_REAL(                   \
-          pthread_cond_timedwait) MC_REAL(pthread_cond_clockwait) MC_REAL(pthread_rwlock_init)                           \
-          MC_REAL(pthread_rwlock_destroy) MC_REAL(pthread_rwlock_rdlock) MC_REAL(pthread_rwlock_wrlock) MC_REAL(         \
-              pthread_rwlock_unlock) MC_REAL(pthread_rwlock_tryrdlock) MC_REAL(pthread_rwlock_trywrlock)                 \
-              MC_REAL(pthread_rwlock_timedrdlock) MC_REAL(pthread_rwlock_timedwrlock) MC_REAL(                           \
-                  pthread_rwlock_clockrdlock) MC_REAL(pthread_rwlock_clockwrlock) MC_REAL(sem_init)                      \
-                  MC_REAL(sem_destroy) MC_REAL(sem_wait) MC_REAL(sem_post) MC_REAL(sem_getvalue) MC_REAL(                \
-                      sem_trywait) MC_REAL(sem_timedwait) MC_REAL(sem_clockwait) MC_REAL(sem_open)                       \
-                      MC_REAL(pthread_barrier_init) MC_REAL(pthread_barrier_destroy) MC_REAL(                            \
-                          pthread_barrier_wait) MC_REAL(pthread_create) MC_REAL(pthread_join)                            \
-                          MC_REAL(pthread_tryjoin_np) MC_REAL(pthread_timedjoin_np) MC_REAL(                             \
-                              pthread_clockjoin_np) MC_REAL(pthread_detach) MC_REAL(pthread_exit)                        \
-                              MC_REAL(pthread_getattr_np) MC_REAL(pthread_setname_np) MC_REAL(                           \
-                                  pthread_getname_np) MC_REAL(pthread_setaffinity_np) MC_REAL(sched_setaffinity)         \
-                                  MC_REAL(pthread_setschedparam) MC_REAL(pthread_setschedprio) MC_REAL(                  \
-                                      pthread_kill) MC_REAL(pthread_cancel) MC_REAL(pthread_sigqueue)                    \
-                                      MC_REAL(gettid) MC_REAL(pthread_once) MC_REAL(pthread_key_create) MC_REAL(         \
-                                          pthread_key_delete) MC_REAL(pthread_setspecific) MC_REAL(pthread_getspecific)  \
-                                          MC_REAL(thrd_create) MC_REAL(thrd_join) MC_REAL(thrd_detach) MC_REAL(          \
-                                              thrd_exit) MC_REAL(thrd_yield) MC_REAL(thrd_sleep)                         \
-                                              MC_REAL(mtx_init) MC_REAL(mtx_destroy) MC_REAL(                            \
-                                                  mtx_lock) MC_REAL(mtx_unlock) MC_REAL(mtx_trylock)                     \
-                                                  MC_REAL(mtx_timedlock) MC_REAL(cnd_init) MC_REAL(                      \
-                                                      cnd_destroy) MC_REAL(cnd_signal) MC_REAL(cnd_broadcast)            \
-                                                      MC_REAL(cnd_wait) MC_REAL(cnd_timedwait) MC_REAL(                  \
-                                                          call_once) MC_REAL(tss_create) MC_REAL(tss_delete)             \
-                                                          MC_REAL(tss_set) MC_REAL(tss_get) MC_REAL(                     \
-                                                              clock_gettime) MC_REAL(timespec_get) MC_REAL(gettimeofday) \
-                                                              MC_REAL(time) MC_REAL(clock) MC_REAL(                      \
-                                                                  sched_yield) MC_REAL(nanosleep)                        \
-                                                                  MC_REAL(clock_nanosleep) MC_REAL(usleep) MC_REAL(      \
-                                                                      sleep) MC_REAL(poll) MC_REAL(ppoll)                \
-                                                                      MC_REAL(pselect) MC_REAL(                          \
-                                                                          select) MC_REAL(timer_create)                  \
-                                                                          MC_REAL(syscall) MC_REAL(                      \
-                                                                              rand) MC_REAL(random)                      \
-                                                                              MC_REAL(srand) MC_REAL(                    \
-                                                                                  srandom) MC_REAL(drand48)              \
-                                                                                  MC_REAL(lrand48) MC_REAL(              \
-                                                                                      mrand48) MC_REAL(srand48)          \
-                                                                                      MC_REAL(getrandom) MC_REAL(        \
-                                                                                          getentropy)                    \
-                                                                                          MC_REAL(                       \
-                                                                                              arc4random)                \
-                                                                                              MC_REAL(                   \
-                                                                                                  arc4random_buf)        \
-                                                                                                  MC_REAL(               \
-                                                                                                      arc4random_uniform)
+#define MC_REAL_FUNCTIONS(MC_REAL)                                                                                  \
+  MC_REAL(pthread_mutex_init)                                                                                       \
+  MC_REAL(pthread_mutex_destroy)                                                                                    \
+  MC_REAL(pthread_mutex_lock)                                                                                       \
+  MC_REAL(pthread_mutex_unlock)                                                                                     \
+  MC_REAL(pthread_mutex_trylock)                                                                                    \
+  MC_REAL(pthread_mutex_timedlock)                                                                                  \
+  MC_REAL(pthread_mutex_clocklock)                                                                                  \
+  MC_REAL(pthread_mutex_consistent)                                                                                 \
+  MC_REAL(pthread_mutex_setprioceiling)                                                                             \
+  MC_REAL(pthread_spin_init)                                                                                        \
+  MC_REAL(pthread_spin_destroy)                                                                                     \
+  MC_REAL(pthread_spin_lock) MC_REAL(pthread_spin_unlock) MC_REAL(pthread_spin_trylock) MC_REAL(                    \
+      pthread_cond_init) MC_REAL(pthread_cond_destroy) MC_REAL(pthread_cond_signal) MC_REAL(pthread_cond_broadcast) \
+      MC_REAL(pthread_cond_wait) MC_REAL(pthread_cond_timedwait) MC_REAL(pthread_cond_clockwait) MC_REAL(           \
+          pthread_rwlock_init) MC_REAL(pthread_rwlock_destroy) MC_REAL(pthread_rwlock_rdlock)                       \
+          MC_REAL(pthread_rwlock_wrlock) MC_REAL(pthread_rwlock_unlock) MC_REAL(pthread_rwlock_tryrdlock) MC_REAL(  \
+              pthread_rwlock_trywrlock) MC_REAL(pthread_rwlock_timedrdlock) MC_REAL(pthread_rwlock_timedwrlock)     \
+              MC_REAL(pthread_rwlock_clockrdlock) MC_REAL(pthread_rwlock_clockwrlock) MC_REAL(                      \
+                  sem_init) MC_REAL(sem_destroy) MC_REAL(sem_wait) MC_REAL(sem_post) MC_REAL(sem_getvalue)          \
+                  MC_REAL(sem_trywait) MC_REAL(sem_timedwait) MC_REAL(sem_clockwait) MC_REAL(                       \
+                      sem_open) MC_REAL(pthread_barrier_init) MC_REAL(pthread_barrier_destroy)                      \
+                      MC_REAL(pthread_barrier_wait) MC_REAL(pthread_create) MC_REAL(pthread_join) MC_REAL(          \
+                          pthread_tryjoin_np) MC_REAL(pthread_timedjoin_np) MC_REAL(pthread_clockjoin_np)           \
+                          MC_REAL(pthread_detach) MC_REAL(pthread_exit) MC_REAL(pthread_getattr_np) MC_REAL(        \
+                              pthread_setname_np) MC_REAL(pthread_getname_np) MC_REAL(pthread_setaffinity_np)       \
+                              MC_REAL(sched_setaffinity) MC_REAL(pthread_setschedparam) MC_REAL(                    \
+                                  pthread_setschedprio) MC_REAL(pthread_kill) MC_REAL(pthread_cancel)               \
+                                  MC_REAL(pthread_sigqueue) MC_REAL(gettid) MC_REAL(pthread_once) MC_REAL(          \
+                                      pthread_key_create) MC_REAL(pthread_key_delete) MC_REAL(pthread_setspecific)  \
+                                      MC_REAL(pthread_getspecific) MC_REAL(thrd_create) MC_REAL(                    \
+                                          thrd_join) MC_REAL(thrd_detach) MC_REAL(thrd_exit)                        \
+                                          MC_REAL(thrd_yield) MC_REAL(thrd_sleep) MC_REAL(mtx_init) MC_REAL(        \
+                                              mtx_destroy) MC_REAL(mtx_lock) MC_REAL(mtx_unlock)                    \
+                                              MC_REAL(mtx_trylock) MC_REAL(mtx_timedlock) MC_REAL(                  \
+                                                  cnd_init) MC_REAL(cnd_destroy) MC_REAL(cnd_signal)                \
+                                                  MC_REAL(cnd_broadcast) MC_REAL(cnd_wait) MC_REAL(                 \
+                                                      cnd_timedwait) MC_REAL(call_once) MC_REAL(tss_create)         \
+                                                      MC_REAL(tss_delete) MC_REAL(tss_set) MC_REAL(                 \
+                                                          tss_get) MC_REAL(clock_gettime) MC_REAL(timespec_get)     \
+                                                          MC_REAL(gettimeofday) MC_REAL(                            \
+                                                              time) MC_REAL(clock) MC_REAL(sched_yield)             \
+                                                              MC_REAL(nanosleep) MC_REAL(                           \
+                                                                  clock_nanosleep) MC_REAL(usleep)                  \
+                                                                  MC_REAL(sleep) MC_REAL(                           \
+                                                                      poll) MC_REAL(ppoll)                          \
+                                                                      MC_REAL(pselect) MC_REAL(                     \
+                                                                          select) MC_REAL(timer_create)             \
+                                                                          MC_REAL(syscall) MC_REAL(                 \
+                                                                              rand) MC_REAL(random)                 \
+                                                                              MC_REAL(srand) MC_REAL(               \
+                                                                                  srandom)                          \
+                                                                                                                    \
+                                                                                  MC_REAL(getrandom) MC_REAL(       \
+                                                                                      getentropy)                   \
+                                                                                      MC_REAL(                      \
+                                                                                          arc4random)               \
+                                                                                          MC_REAL(                  \
+                                                                                              arc4random_buf)       \
+                                                                                              MC_REAL(              \
+                                                                                                  arc4random_uniform)
 
 // Those that not every compilation declares: MC_REAL(name, symbol, type).
 #define MC_REAL_SYMBOLS(MC_REAL)                                                                   \

@@ -12,7 +12,6 @@ namespace mc::sched {
 enum class SharedState : uint64_t {
   kKeyTable = 1,    // which thread-specific keys are taken
   kRand = 2,        // rand and random
-  kDrand48 = 3,     // drand48 and its relatives
   kEnvironment = 4  // the lock of setenv and its relatives
 };
 

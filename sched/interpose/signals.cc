@@ -17,6 +17,7 @@
 #include "sched/fiber.h"
 #include "sched/interpose/export.h"
 #include "sched/interpose/kernel_boundary.h"
+#include "sched/interpose/library_call.h"
 #include "sched/kernel_state.h"
 #include "sched/scheduler.h"
 #include "sched/start.h"
@@ -158,16 +159,25 @@ bool IsOurs(int number) {
 
 // A program's own fault handlers are accepted and not installed: the fault is reported as a bug.
 MC_EXPORT int sigaction(int number, const struct sigaction* action, struct sigaction* old) {
-  if (mc::sched::g_program_running && mc::sched::IsOurs(number)) {
-    if (old != nullptr) memset(old, 0, sizeof *old);
-    return 0;
-  }
-  return mc::sched::RealSigaction(number, action, old);
+  if (!mc::sched::g_program_running) return mc::sched::RealSigaction(number, action, old);
+  const uint64_t pc = MC_CALLER_PC();
+  const mc::sched::SystemCallPoint point(pc);
+  return mc::sched::LibraryCall(
+      pc,
+      [&] {
+        if (!mc::sched::IsOurs(number)) return mc::sched::RealSigaction(number, action, old);
+        if (old != nullptr) memset(old, 0, sizeof *old);
+        return 0;
+      },
+      [&](int) {
+        mc::sched::RecordTouched({mc::sched::In(action), mc::sched::Out(old)}, pc);
+      });
 }
 MC_EXPORT sighandler_t signal(int number, sighandler_t handler) {
   if (mc::sched::g_program_running && mc::sched::IsOurs(number)) return SIG_DFL;
   using Function = sighandler_t (*)(int, sighandler_t);
   static Function real = nullptr;
   if (real == nullptr) real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "signal"));
+  const mc::sched::SystemCallPoint point(MC_CALLER_PC());
   return real(number, handler);
 }

@@ -10,6 +10,7 @@
 #include "sched/interpose/export.h"
 #include "sched/interpose/format_access.h"
 #include "sched/interpose/hook.h"
+#include "sched/interpose/library_call.h"
 #include "sched/interpose/real_function.h"
 #include "sched/interpose/stream_call.h"
 
@@ -42,6 +43,7 @@ MC_STREAM_FUNCTION(int, getchar, (), (), stdin)
 MC_STREAM_FUNCTION(int, ungetc, (int c, FILE* file), (c, file), file)
 MC_STREAM_FUNCTION(int, fflush, (FILE * file), (file), file)
 MC_STREAM_FUNCTION(int, fclose, (FILE * file), (file), file)
+MC_STREAM_FUNCTION(int, pclose, (FILE * file), (file), file)
 MC_STREAM_FUNCTION(FILE*, freopen, (const char* path, const char* mode, FILE* file),
                    (path, mode, file), file)
 MC_STREAM_FUNCTION(int, fseek, (FILE * file, long offset, int from), (file, offset, from), file)
@@ -52,16 +54,15 @@ MC_STREAM_FUNCTION(long, ftell, (FILE * file), (file), file)
 MC_STREAM_FUNCTION(off_t, ftello, (FILE * file), (file), file)
 MC_STREAM_FUNCTION(off64_t, ftello64, (FILE * file), (file), file)
 MC_STREAM_FUNCTION(void, rewind, (FILE * file), (file), file)
-MC_STREAM_FUNCTION(int, fsetpos, (FILE * file, const fpos_t* place), (file, place), file)
-MC_STREAM_FUNCTION(int, fgetpos, (FILE * file, fpos_t* place), (file, place), file)
 MC_STREAM_FUNCTION(wint_t, fputwc, (wchar_t c, FILE* file), (c, file), file)
 MC_STREAM_FUNCTION(wint_t, putwc, (wchar_t c, FILE* file), (c, file), file)
 MC_STREAM_FUNCTION(wint_t, fgetwc, (FILE * file), (file), file)
 MC_STREAM_FUNCTION(wint_t, getwc, (FILE * file), (file), file)
 MC_STREAM_FUNCTION(wint_t, ungetwc, (wint_t c, FILE* file), (c, file), file)
-MC_STREAM_FUNCTION(int, fputws, (const wchar_t* text, FILE* file), (text, file), file)
-MC_STREAM_FUNCTION(wchar_t*, fgetws, (wchar_t * text, int size, FILE* file), (text, size, file),
-                   file)
+MC_STREAM_FUNCTION(wint_t, putwchar, (wchar_t c), (c), stdout)
+MC_STREAM_FUNCTION(wint_t, getwchar, (), (), stdin)
+MC_STREAM_FUNCTION(int, putw, (int word, FILE* file), (word, file), file)
+MC_STREAM_FUNCTION(int, getw, (FILE * file), (file), file)
 
 #define MC_QUIET_STREAM_FUNCTION(result, name, parameters, arguments, file) \
   MC_EXPORT result name parameters noexcept {                               \
@@ -73,11 +74,67 @@ MC_STREAM_FUNCTION(wchar_t*, fgetws, (wchar_t * text, int size, FILE* file), (te
 MC_QUIET_STREAM_FUNCTION(int, feof, (FILE * file), (file), file)
 MC_QUIET_STREAM_FUNCTION(int, ferror, (FILE * file), (file), file)
 MC_QUIET_STREAM_FUNCTION(void, clearerr, (FILE * file), (file), file)
-MC_QUIET_STREAM_FUNCTION(int, setvbuf, (FILE * file, char* buffer, int mode, size_t size),
-                         (file, buffer, mode, size), file)
-MC_QUIET_STREAM_FUNCTION(void, setbuf, (FILE * file, char* buffer), (file, buffer), file)
 
 // ---- Those with buffers of the program
+
+// A row as those of library_call.h; what is written is recorded while the stream is held.
+#define MC_STREAM_TOUCHES(type, name, parameters, arguments, file, ...)                   \
+  MC_LIBRARY_FUNCTION(type, name, parameters, arguments, const StreamCall call(file, pc), \
+                      __VA_ARGS__)
+// clang-format off
+MC_STREAM_TOUCHES(int, fsetpos, (FILE* file, const fpos_t* place), (file, place), file, In(place))
+MC_STREAM_TOUCHES(int, fsetpos64, (FILE* file, const fpos64_t* place), (file, place), file,
+           In(place))
+MC_STREAM_TOUCHES(int, fgetpos, (FILE* file, fpos_t* place), (file, place), file, Out(place))
+MC_STREAM_TOUCHES(int, fgetpos64, (FILE* file, fpos64_t* place), (file, place), file, Out(place))
+MC_STREAM_TOUCHES(wchar_t*, fgetws, (wchar_t* to, int size, FILE* file), (to, size, file), file,
+           OutText(result))
+// From now on what the buffer holds is the stream's.
+MC_STREAM_TOUCHES(int, setvbuf, (FILE* file, char* buffer, int mode, size_t size),
+           (file, buffer, mode, size), file, Out(buffer, mode == _IONBF ? 0 : size))
+MC_STREAM_TOUCHES(void, setbuf, (FILE* file, char* buffer), (file, buffer), file,
+           Out(buffer, BUFSIZ))
+MC_STREAM_TOUCHES(void, setbuffer, (FILE* file, char* buffer, size_t size), (file, buffer, size),
+           file, Out(buffer, size))
+MC_STREAM_TOUCHES(void, setlinebuf, (FILE* file), (file), file)
+
+// Without the lock: they are accesses to the stream itself.
+MC_TOUCHES(int, fgetc_unlocked, (FILE* file), (file), InOut(file))
+MC_TOUCHES(int, getc_unlocked, (FILE* file), (file), InOut(file))
+MC_TOUCHES(int, __uflow, (FILE* file), (file), InOut(file))
+MC_TOUCHES(int, getchar_unlocked, (), (), InOut(stdin))
+MC_TOUCHES(int, fputc_unlocked, (int c, FILE* file), (c, file), InOut(file))
+MC_TOUCHES(int, putc_unlocked, (int c, FILE* file), (c, file), InOut(file))
+MC_TOUCHES(int, __overflow, (FILE* file, int c), (file, c), InOut(file))
+MC_TOUCHES(int, putchar_unlocked, (int c), (c), InOut(stdout))
+MC_TOUCHES(int, fputs_unlocked, (const char* text, FILE* file), (text, file), Text(text),
+           InOut(file))
+MC_TOUCHES(char*, fgets_unlocked, (char* to, int size, FILE* file), (to, size, file),
+           OutText(result), InOut(file))
+MC_TOUCHES(size_t, fread_unlocked, (void* to, size_t size, size_t count, FILE* file),
+           (to, size, count, file), Out(to, size * result), InOut(file))
+MC_TOUCHES(size_t, fwrite_unlocked, (const void* from, size_t size, size_t count, FILE* file),
+           (from, size, count, file), In(from, size * count), InOut(file))
+MC_TOUCHES(int, fflush_unlocked, (FILE* file), (file), file == nullptr ? In(file, 0) : InOut(file))
+MC_TOUCHES(int, feof_unlocked, (FILE* file), (file), In(file))
+MC_TOUCHES(int, ferror_unlocked, (FILE* file), (file), In(file))
+MC_TOUCHES(void, clearerr_unlocked, (FILE* file), (file), InOut(file))
+// clang-format on
+
+MC_EXPORT int fputws(const wchar_t* text, FILE* file) {
+  MC_REAL_OF(fputws);
+  const uint64_t pc = MC_CALLER_PC();
+  if (g_program_running) RecordTouched({Text(text)}, pc);
+  const StreamCall call(file, pc);
+  return real(text, file);
+}
+MC_EXPORT void perror(const char* text) {
+  MC_REAL_OF(perror);
+  const uint64_t pc = MC_CALLER_PC();
+  ReadsString(text, pc);
+  const StreamCall call(stderr, pc);
+  real(text);
+}
 
 MC_EXPORT size_t fwrite(const void* place, size_t size, size_t count, FILE* file) {
   MC_REAL_OF(fwrite);
@@ -149,118 +206,3 @@ MC_EXPORT ssize_t getline(char** line, size_t* size, FILE* file) {
   static GetDelimited known;
   return ReadDelimited(Find(&known, "getdelim"), line, size, '\n', file, MC_CALLER_PC());
 }
-
-// ---- Formatted
-
-extern "C" {
-int __vfprintf_chk(FILE* file, int flag, const char* format, va_list arguments);
-}
-
-namespace {
-
-int Print(FILE* file, const char* format, va_list arguments, uint64_t pc) {
-  static decltype(&::vfprintf) known;
-  const auto real = Find(&known, "vfprintf");
-  ReadsFormatted(format, arguments, pc);
-  const StreamCall call(file, pc);
-  return real(file, format, arguments);
-}
-int PrintChecked(FILE* file, int flag, const char* format, va_list arguments, uint64_t pc) {
-  static decltype(&::__vfprintf_chk) known;
-  const auto real = Find(&known, "__vfprintf_chk");
-  ReadsFormatted(format, arguments, pc);
-  const StreamCall call(file, pc);
-  return real(file, flag, format, arguments);
-}
-
-using ScanFile = int (*)(FILE*, const char*, va_list);
-int Scan(ScanFile real, FILE* file, const char* format, va_list arguments, uint64_t pc) {
-  const StreamCall call(file, pc);
-  va_list results;
-  va_copy(results, arguments);
-  const int count = real(file, format, arguments);
-  HasScanned(format, results, count, pc);
-  va_end(results);
-  return count;
-}
-using ScanText = int (*)(const char*, const char*, va_list);
-int Scan(ScanText real, const char* text, const char* format, va_list arguments, uint64_t pc) {
-  ReadsString(text, pc);
-  va_list results;
-  va_copy(results, arguments);
-  const int count = real(text, format, arguments);
-  HasScanned(format, results, count, pc);
-  va_end(results);
-  return count;
-}
-
-}  // namespace
-
-MC_EXPORT int vfprintf(FILE* file, const char* format, va_list arguments) {
-  return Print(file, format, arguments, MC_CALLER_PC());
-}
-MC_EXPORT int vprintf(const char* format, va_list arguments) {
-  return Print(stdout, format, arguments, MC_CALLER_PC());
-}
-MC_EXPORT int __vfprintf_chk(FILE* file, int flag, const char* format, va_list arguments) {
-  return PrintChecked(file, flag, format, arguments, MC_CALLER_PC());
-}
-MC_EXPORT int __vprintf_chk(int flag, const char* format, va_list arguments) {
-  return PrintChecked(stdout, flag, format, arguments, MC_CALLER_PC());
-}
-
-// Calls `expression`, which uses `arguments`, for what follows `format`.
-#define MC_WITH_ARGUMENTS(expression) \
-  va_list arguments;                  \
-  va_start(arguments, format);        \
-  const int result = expression;      \
-  va_end(arguments);                  \
-  return result
-
-MC_EXPORT int printf(const char* format, ...) {
-  MC_WITH_ARGUMENTS(Print(stdout, format, arguments, MC_CALLER_PC()));
-}
-MC_EXPORT int fprintf(FILE* file, const char* format, ...) {
-  MC_WITH_ARGUMENTS(Print(file, format, arguments, MC_CALLER_PC()));
-}
-MC_EXPORT int __printf_chk(int flag, const char* format, ...) {
-  MC_WITH_ARGUMENTS(PrintChecked(stdout, flag, format, arguments, MC_CALLER_PC()));
-}
-MC_EXPORT int __fprintf_chk(FILE* file, int flag, const char* format, ...) {
-  MC_WITH_ARGUMENTS(PrintChecked(file, flag, format, arguments, MC_CALLER_PC()));
-}
-
-// Each under two names, of which headers choose one: hence the names that differ from the symbols.
-#define MC_SCAN_FUNCTIONS(prefix, symbol)                                                     \
-  MC_EXPORT int prefix##vfscanf(FILE*, const char*, va_list) __asm__(symbol "vfscanf");       \
-  MC_EXPORT int prefix##fscanf(FILE*, const char*, ...) __asm__(symbol "fscanf");             \
-  MC_EXPORT int prefix##scanf(const char*, ...) __asm__(symbol "scanf");                      \
-  MC_EXPORT int prefix##vsscanf(const char*, const char*, va_list) __asm__(symbol "vsscanf"); \
-  MC_EXPORT int prefix##sscanf(const char*, const char*, ...) __asm__(symbol "sscanf");       \
-                                                                                              \
-  int prefix##vfscanf(FILE* file, const char* format, va_list arguments) {                    \
-    static ScanFile known;                                                                    \
-    return Scan(Find(&known, symbol "vfscanf"), file, format, arguments, MC_CALLER_PC());     \
-  }                                                                                           \
-  int prefix##fscanf(FILE* file, const char* format, ...) {                                   \
-    static ScanFile known;                                                                    \
-    const auto real = Find(&known, symbol "vfscanf");                                         \
-    MC_WITH_ARGUMENTS(Scan(real, file, format, arguments, MC_CALLER_PC()));                   \
-  }                                                                                           \
-  int prefix##scanf(const char* format, ...) {                                                \
-    static ScanFile known;                                                                    \
-    const auto real = Find(&known, symbol "vfscanf");                                         \
-    MC_WITH_ARGUMENTS(Scan(real, stdin, format, arguments, MC_CALLER_PC()));                  \
-  }                                                                                           \
-  int prefix##vsscanf(const char* text, const char* format, va_list arguments) {              \
-    static ScanText known;                                                                    \
-    return Scan(Find(&known, symbol "vsscanf"), text, format, arguments, MC_CALLER_PC());     \
-  }                                                                                           \
-  int prefix##sscanf(const char* text, const char* format, ...) {                             \
-    static ScanText known;                                                                    \
-    const auto real = Find(&known, symbol "vsscanf");                                         \
-    MC_WITH_ARGUMENTS(Scan(real, text, format, arguments, MC_CALLER_PC()));                   \
-  }
-
-MC_SCAN_FUNCTIONS(mc_gnu_, "")
-MC_SCAN_FUNCTIONS(mc_isoc99_, "__isoc99_")

@@ -4,9 +4,14 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/times.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "sched/interpose/buffer_access.h"
 #include "sched/interpose/hook.h"
 #include "sched/interpose/kernel_arguments.h"
 #include "sched/interpose/real.h"
@@ -41,10 +46,22 @@ MC_BEHIND_STUB long mc_entry_syscall(long number, long a, long b, long c, long d
     case SYS_gettid:
       return gettid();
     case SYS_getrandom: {
+      Writes(reinterpret_cast<void*>(a), static_cast<size_t>(b), pc);
       EngineScope scope;
       FillRandom(reinterpret_cast<void*>(a), static_cast<size_t>(b));
       return b;
     }
+    // On virtual time, as the functions of these names.
+    case SYS_clock_gettime:
+      return clock_gettime(static_cast<clockid_t>(a), reinterpret_cast<timespec*>(b));
+    case SYS_gettimeofday:
+      return gettimeofday(reinterpret_cast<timeval*>(a), nullptr);
+    case SYS_time:
+      return time(reinterpret_cast<time_t*>(a));
+    case SYS_times:
+      return times(reinterpret_cast<tms*>(a));
+    case SYS_getrusage:
+      return getrusage(static_cast<int>(a), reinterpret_cast<rusage*>(b));
     case SYS_exit_group:
       _exit(static_cast<int>(a));
     case SYS_kill:

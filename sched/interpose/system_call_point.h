@@ -16,10 +16,12 @@ class SystemCallPoint {
     if (!is_one_) return;
     EngineScope scope;
     BeforeOperation(kPpLock, pc, OperationDetail::kSystemCall);
+    g_scheduler.current().system_call_pc = pc;
   }
   ~SystemCallPoint() {
     if (!is_one_) return;
     EngineScope scope;
+    g_scheduler.current().system_call_pc = 0;
     AfterOperation(kPpUnlock);
   }
   SystemCallPoint(const SystemCallPoint&) = delete;

@@ -2,12 +2,15 @@
 // those of processor time, which begin at 0.
 #include <errno.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/time.h>
+#include <sys/times.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "sched/interpose/hook.h"
 #include "sched/interpose/real.h"
+#include "sched/interpose/real_function.h"
 #include "sched/interpose/spin_stub.h"
 #include "sched/interpose/virtual_time.h"
 
@@ -21,6 +24,13 @@ timespec TimeOf(uint64_t nanoseconds) {
   timespec time;
   time.tv_sec = static_cast<time_t>(nanoseconds / kNanosecondsPerSecond);
   time.tv_nsec = static_cast<long>(nanoseconds % kNanosecondsPerSecond);
+  return time;
+}
+
+timeval IntervalInMicroseconds(uint64_t nanoseconds) {
+  timeval time;
+  time.tv_sec = static_cast<time_t>(nanoseconds / kNanosecondsPerSecond);
+  time.tv_usec = static_cast<suseconds_t>(nanoseconds % kNanosecondsPerSecond / 1000);
   return time;
 }
 
@@ -92,10 +102,7 @@ MC_HOOK int gettimeofday(timeval* time, void* zone) noexcept {
   if (!g_scheduler.program_running()) return Real().gettimeofday(time, zone);
   EngineScope scope;
   const uint64_t now = ReadClock(g_scheduler.current());
-  timeval value;
-  value.tv_sec = static_cast<time_t>(now / kNanosecondsPerSecond);
-  value.tv_usec = static_cast<suseconds_t>(now % kNanosecondsPerSecond / 1000);
-  Store(time, value, MC_CALLER_PC());
+  Store(time, IntervalInMicroseconds(now), MC_CALLER_PC());
   return 0;
 }
 
@@ -112,6 +119,36 @@ MC_HOOK clock_t clock() noexcept {
   EngineScope scope;
   const uint64_t used = ReadClock(g_scheduler.current()) - kStartOfTimeNs;
   return static_cast<clock_t>(used / (kNanosecondsPerSecond / CLOCKS_PER_SEC));
+}
+
+// What the program has used is a function of what it has done, as far as that is known: the time of
+// its clock.
+MC_HOOK clock_t times(tms* place) noexcept {
+  MC_REAL_OF(times);
+  if (!g_scheduler.program_running()) return real(place);
+  EngineScope scope;
+  const uint64_t tick = kNanosecondsPerSecond / static_cast<uint64_t>(sysconf(_SC_CLK_TCK));
+  const uint64_t now = ReadClock(g_scheduler.current());
+  tms value = {};
+  value.tms_utime = static_cast<clock_t>((now - kStartOfTimeNs) / tick);
+  if (place != nullptr) Store(place, value, MC_CALLER_PC());
+  return static_cast<clock_t>(now / tick);
+}
+
+MC_HOOK int getrusage(int who, rusage* place) noexcept {
+  MC_REAL_OF(getrusage);
+  if (!g_scheduler.program_running()) return real(who, place);
+  EngineScope scope;
+  if (who != RUSAGE_SELF && who != RUSAGE_CHILDREN && who != RUSAGE_THREAD) {
+    errno = EINVAL;
+    return -1;
+  }
+  rusage value = {};
+  if (who != RUSAGE_CHILDREN) {
+    value.ru_utime = IntervalInMicroseconds(ReadClock(g_scheduler.current()) - kStartOfTimeNs);
+  }
+  Store(place, value, MC_CALLER_PC());
+  return 0;
 }
 
 MC_SPIN_STUB(sched_yield, mc_entry_sched_yield);

@@ -1,4 +1,5 @@
 // What only C programs do with threads (clean-up handlers), and what the C library writes for them.
+#define _GNU_SOURCE
 #include <locale.h>
 #include <mc/mc.h>
 #include <pthread.h>
