@@ -58,6 +58,14 @@ void Scheduler::BeforeCreation(PreemptionPointClass pp, uint64_t pc, uint8_t det
   block_is_fresh_ = false;
 }
 
+void Scheduler::NoteClockRead() {
+  if (!recording_) return;
+  for (size_t k = trace_.events.back().first_access; k < trace_.accesses.size(); ++k) {
+    MicroAccess& access = trace_.accesses[k];
+    if ((access.flags & kAcquire) != 0) access.flags |= kValueRelevant;
+  }
+}
+
 void Scheduler::AppendMemory(uintptr_t address, size_t size, uint8_t mode, uint16_t flags,
                              uint64_t pc, MemoryOrder order) {
   MicroAccess a;

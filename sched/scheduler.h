@@ -293,6 +293,8 @@ class Scheduler final : public StateView, private SchedulerState {
   void MarkEvent(uint16_t flags);   // EventFlags of the running event
   uint32_t Choose(uint32_t arity);  // an explored choice, 0 .. arity-1
 
+  // The running thread reads its clock: what it acquired in this block may have put that forward.
+  void NoteClockRead();
   // The running thread learned something of the cell, in an access recorded otherwise.
   void NoteRead(Cell cell) { current_->spin.OnRead(cell, 1, static_cast<uint32_t>(position_)); }
   // The thread changed something that its own future can see: a spin iteration ends here.

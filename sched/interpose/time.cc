@@ -49,6 +49,7 @@ void Store(T* place, const T& value, uint64_t pc) {
 
 uint64_t ReadClock(Thread& thread) {
   thread.spin.OnClockRead(&thread.clock_ns);
+  g_scheduler.NoteClockRead();
   thread.clock_ns += kClockReadNs;
   return kStartOfTimeNs + thread.clock_ns;
 }

@@ -34,6 +34,12 @@ BODY(Clock) {
   clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_nsec;
 }
+// Whether the thread's clock has moved by an odd number of its ticks.
+BODY(ClockBit) {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_nsec / 1000 & 1;
+}
 
 BODY(Choose2) { return mc_choose(2); }
 BODY(Choose3) { return mc_choose(3); }
@@ -97,6 +103,7 @@ constexpr Operation kOperations[] = {
     {"yield", Yield},
     {"sleep", Sleep},
     {"r=clock", Clock},
+    {"r=clock bit", ClockBit},
     {"r=choose 2", Choose2},
     {"r=choose 3", Choose3},
     {"assume r==0", AssumeZero, Success::kLastZero},
