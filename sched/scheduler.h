@@ -532,9 +532,6 @@ std::string Hex(uint64_t value);
 // A code address inside a text for people: the supervisor replaces it by function, file and line.
 std::string CodeAddress(uint64_t pc);
 
-// The return address of the current function, as hooks record it.
-#define MC_CALLER_PC() reinterpret_cast<uint64_t>(__builtin_return_address(0))
-
 }  // namespace mc::sched
 
 // Where a debugger stops: called in the thread that showed a bug. mc_failure_pc then says in which

@@ -208,6 +208,7 @@ void Scheduler::SwitchTo(Thread& next) {
   current_ = &next;
   if (!next.started && &next != &engine_) {
     next.started = true;
+    if (g_clean_stacks) ClearStack(next.stack_low, next.stack_high);
     next.context = make_fcontext(reinterpret_cast<void*>(next.stack_high),
                                  next.stack_high - next.stack_low, &Scheduler::FiberMain);
   }
