@@ -15,6 +15,10 @@
 #include <thread>
 #include <utility>
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wcatch-value"  // copies are what this is about
+#endif
+
 namespace {
 
 const char kText[] = "a message that is long enough not to be in place";
