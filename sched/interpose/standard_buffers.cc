@@ -125,13 +125,11 @@ using namespace mc::sched;  // NOLINT: the functions below are the library's
               std::streamoff, std::ios_base::seekdir, std::ios_base::openmode)                   \
   MC_CHANGE_2(Change, prefix##7seekposESt4fposI11__mbstate_tESt13_Ios_Openmode, Character,       \
               Position, Position, std::ios_base::openmode)
-#define MC_FUNCTIONS_OF_FILES(prefix, Character, code)                                   \
-  MC_PUT(prefix##6xsputnEPK##code##l, Character)                                         \
-  MC_GET(prefix##6xsgetnEP##code##l, Character)                                          \
-  MC_CHANGE_0(Change, prefix##4syncEv, Character, int)                                   \
-  MC_CHANGE_0(Change, prefix##5closeEv, Character, void*)                                \
-  MC_CHANGE_2(Change, prefix##4openEPKcSt13_Ios_Openmode, Character, void*, const char*, \
-              std::ios_base::openmode)
+// What opens and closes files: standard_file_streams.cc.
+#define MC_FUNCTIONS_OF_FILES(prefix, Character, code) \
+  MC_PUT(prefix##6xsputnEPK##code##l, Character)       \
+  MC_GET(prefix##6xsgetnEP##code##l, Character)        \
+  MC_CHANGE_0(Change, prefix##4syncEv, Character, int)
 
 MC_BUFFER(char, c, int)
 MC_BUFFER(wchar_t, w, std::wint_t)

@@ -5,7 +5,6 @@
 #include <condition_variable>
 #include <cstring>
 #include <exception>
-#include <filesystem>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -66,13 +65,6 @@ MC_TEST(CaughtByValueInTwoThreads) {
   };
   std::thread other(rethrow, error);
   rethrow(std::move(error));
-  other.join();
-}
-MC_TEST(FileErrorInTwoThreads) {
-  std::filesystem::filesystem_error error(kText, "a", "b",
-                                          std::make_error_code(std::errc::io_error));
-  std::thread other([copy = std::move(error)] { mc_assert(copy.path1() == "a"); });
-  mc_assert(error.code() == std::errc::io_error);
   other.join();
 }
 MC_TEST(FutureErrorPassedOn) {
