@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "checker/footprint_text.h"
 #include "checker/report.h"
 #include "checker/text.h"
 
@@ -21,13 +22,17 @@ std::string Joined(const std::string& what, const std::string& place) {
   return place.empty() ? what : absl::StrCat(what, " at ", place);
 }
 
-// "T1 (0.0): expected 'lock at a.cc:12', found 'read at b.cc:3'; ...", without the step.
-std::string DescribeDivergence(const Message& message, Symbolizer* symbolizer) {
+// "T1 (0.0): expected 'lock at a.cc:12', found 'read at b.cc:3'; ...", without the step. `*raw` is
+// what only developers understand of it, or empty.
+std::string DescribeDivergence(const Message& message, Symbolizer* symbolizer, std::string* raw) {
   std::vector<std::string> names;
   for (std::string_view name : Split(message.Text("threads"), ';')) names.emplace_back(name);
   const std::string expected = Named(message, "expected", symbolizer);
   const std::string found = Named(message, "found", symbolizer);
-  std::string details = Named(message, "message", symbolizer);
+  const FootprintText explained =
+      ExplainFootprints(Named(message, "message", symbolizer), symbolizer);
+  std::string details = explained.words;
+  *raw = explained.raw;
   // The step is told by whoever tells the rest.
   const std::string step = absl::StrCat("step ", message.Number("step"), ": ");
   if (std::string_view(details).starts_with(step)) details.erase(0, step.size());
@@ -44,6 +49,10 @@ std::string DescribeDivergence(const Message& message, Symbolizer* symbolizer) {
   if (!details.empty()) absl::StrAppend(&text, says_what ? "; " : "", details);
   if (found.empty() && details.empty()) absl::StrAppend(&text, ", but it cannot run");
   return text;
+}
+
+std::string ForDevelopers(const std::string& raw) {
+  return raw.empty() ? "" : absl::StrCat("\nDetails for developers of mc: ", raw);
 }
 
 // A line for each thread; "" if the message does not say.
@@ -88,11 +97,13 @@ std::string ExplainLastingCalls(std::string_view calls) {
 }
 
 std::string ExplainDivergedSearch(const Message& message, Symbolizer* symbolizer) {
+  std::string raw;
+  const std::string description = DescribeDivergence(message, symbolizer, &raw);
   return absl::StrCat(
       "diverged: an execution that repeats the beginning of an earlier one did something else at "
       "step ",
-      message.Number("step"), ". ", DescribeDivergence(message, symbolizer), "\n",
-      DescribeThreadsAt(message, symbolizer), ExplainLastingCalls(message.Text("lasting")),
+      message.Number("step"), ". ", description, "\n", DescribeThreadsAt(message, symbolizer),
+      ExplainLastingCalls(message.Text("lasting")),
       "What a program does may depend on nothing but the schedule. Look for what differs from run "
       "to run: time that is read past the system's clocks (rdtsc), uninitialised memory, what a "
       "file, a pipe, the "
@@ -100,12 +111,15 @@ std::string ExplainDivergedSearch(const Message& message, Symbolizer* symbolizer
       "state of their own.\n"
       "If there is nothing of that kind in the program, it is a fault of mc: please report it, "
       "with "
-      "the program.");
+      "the program.",
+      ForDevelopers(raw));
 }
 
 std::string ExplainDivergedReplay(const Message& message, const Schedule& schedule,
                                   const PictureExecution& done, Symbolizer* symbolizer) {
   const uint64_t step = message.Number("step");
+  std::string raw;
+  const std::string description = DescribeDivergence(message, symbolizer, &raw);
   std::string text = absl::StrCat("diverged at step ", step);
   if (step < schedule.steps.size()) {
     const ScheduleStep& expected = schedule.steps[step];
@@ -115,11 +129,12 @@ std::string ExplainDivergedReplay(const Message& message, const Schedule& schedu
     if (!recorded.empty()) absl::StrAppend(&text, " (recorded: '", recorded, "')");
   }
   return absl::StrCat(
-      text, "; ", DescribeDivergence(message, symbolizer), "\n", FirstDifference(schedule, done),
+      text, "; ", description, "\n", FirstDifference(schedule, done),
       DescribeThreadsAt(message, symbolizer), ExplainLastingCalls(message.Text("lasting")),
       "Either the file was edited or damaged, or the program does not do what it did when the "
       "schedule was recorded: other arguments, environment, files or libraries, or something that "
-      "is no function of the schedule. Run mc again to record a new one.");
+      "is no function of the schedule. Run mc again to record a new one.",
+      ForDevelopers(raw));
 }
 
 }  // namespace mc::checker

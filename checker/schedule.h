@@ -57,7 +57,9 @@ struct Schedule {
   std::string preemption_points = "all";
   SearchSettings settings;
   std::vector<std::string> threads;
-  std::string shared_sites;  // code addresses that `all` preempts before, found while searching
+  // Code addresses that `all` preempts before, found while searching; with 0x0, it does so before
+  // all operations.
+  std::string shared_sites;
   std::vector<ScheduleStep> steps;
 };
 

@@ -34,7 +34,8 @@ std::string Demangle(const char* name) {
 
 bool IsSystemHeader(std::string_view path) {
   return path.starts_with("/usr/include/") || path.starts_with("/usr/lib/") ||
-         path.starts_with("/usr/local/include/c++/");
+         path.starts_with("/usr/local/include/c++/") ||
+         path.find("/include/mc/standard_library/") != path.npos;  // stand for such ones
 }
 
 std::string Normalised(const char* path) {

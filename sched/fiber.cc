@@ -10,11 +10,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "sched/engine_heap.h"
 #include "sched/heap_layout.h"
 #include "sched/real_thread.h"
+#include "sched/stack_view.h"
 
 namespace mc::sched {
 
@@ -128,6 +130,13 @@ bool MakeSlot(uint32_t index, Slot* slot) {
 }
 
 size_t SlotTlsSize() { return g_tls_size; }
+
+bool g_clean_stacks = false;
+
+void ClearStack(uintptr_t stack_low, uintptr_t stack_high) {
+  const size_t size = std::min<size_t>(stack_high - stack_low, StackView::kMaxSize);
+  memset(reinterpret_cast<void*>(stack_high - size), 0, size);
+}
 
 bool GrowStack(Slot* slot, size_t size) {
   if (size <= slot->stack_high - slot->stack_low) return true;

@@ -68,6 +68,11 @@ inline void WriteThreadPointer(uintptr_t value) {
   WriteThreadPointerBySystemCall(value);
 }
 
+// Do fibers begin on a stack that holds nothing of earlier executions, as far as the spin rule
+// looks (spin.h)? That takes time, and makes a difference to programs that are not optimised.
+extern bool g_clean_stacks;
+void ClearStack(uintptr_t stack_low, uintptr_t stack_high);
+
 // Boost.Context's assembly routines (boost::context::detail), declared here because they are all
 // that is needed of it.
 struct Transfer {

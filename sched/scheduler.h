@@ -138,6 +138,9 @@ class Scheduler final : public StateView, private SchedulerState {
   void SetObservers(std::vector<Observer*> observers) { observers_ = std::move(observers); }
   // Called once at the entry, before the first execution. `body(argument)` is the program.
   void Initialise(int (*body)(void*), void* argument);
+  // Where a status comes from that main returns: an address in main, to be looked up as a return
+  // address; 0 if there is none.
+  void SetPlaceOfMain(uint64_t pc) { place_of_main_ = pc; }
   // Runs one execution. False if the strategy has no further one. Program state is restored first.
   bool RunExecution(Strategy& strategy, bool same_search_as_before);
   const Trace& trace() const { return trace_; }
@@ -510,6 +513,7 @@ class Scheduler final : public StateView, private SchedulerState {
   std::vector<uint64_t> signal_stack_;    // of a fatal signal, captured in its handler
 
   int (*body_)(void*) = nullptr;
+  uint64_t place_of_main_ = 0;
   void* body_argument_ = nullptr;
 
   uint16_t* mirror_ = nullptr;
@@ -533,9 +537,6 @@ void CaptureStack(std::vector<uint64_t>* stack);
 std::string Hex(uint64_t value);
 // A code address inside a text for people: the supervisor replaces it by function, file and line.
 std::string CodeAddress(uint64_t pc);
-
-// The return address of the current function, as hooks record it.
-#define MC_CALLER_PC() reinterpret_cast<uint64_t>(__builtin_return_address(0))
 
 }  // namespace mc::sched
 

@@ -208,6 +208,7 @@ void Scheduler::SwitchTo(Thread& next) {
   current_ = &next;
   if (!next.started && &next != &engine_) {
     next.started = true;
+    if (g_clean_stacks) ClearStack(next.stack_low, next.stack_high);
     next.context = make_fcontext(reinterpret_cast<void*>(next.stack_high),
                                  next.stack_high - next.stack_low, &Scheduler::FiberMain);
   }
@@ -242,7 +243,8 @@ void Scheduler::ExitProcess(int status, bool run_handlers, uint64_t pc) {
   result_.exit_status = status;
   // Whoever else ends the program as well, and in which order: that is no event.
   if (status != 0) {
-    ReportBug(BugKind::kExitStatus, "the program ended with status " + std::to_string(status), pc);
+    ReportBug(BugKind::kExitStatus, "the program ended with status " + std::to_string(status),
+              pc != 0 ? pc : place_of_main_);
   }
   main_returned_ = true;
   const bool leaves_main = t.id == 0 && run_handlers;

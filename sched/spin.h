@@ -7,6 +7,10 @@
 // do the same again: the thread waits until another thread writes a cell it read. This is exact, no
 // heuristic: everything the thread's future depends on is compared.
 //
+// Of programs that are not optimised much of a frame is never written. It holds what was there
+// before: hooks that may be part of a loop leave nothing of the engine there (interpose/caller.h),
+// and the stack begins as zeros.
+//
 // What other threads write to the thread's stack is no part of the comparison (stack_view.h): the
 // thread waits for that only if the loop reads it. What a loop may do to locks: lock_attempts.h.
 //

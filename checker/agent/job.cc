@@ -14,6 +14,9 @@
 namespace mc::checker {
 namespace {
 
+// Among the learned sites: nothing is left out, since more than synchronisation orders accesses.
+constexpr uint64_t kEverySite = 0;
+
 struct RefinementName {
   std::string_view name;
   sched::Refinement bit;
@@ -118,7 +121,12 @@ std::unique_ptr<Job> Job::FromMessage(const Message& m, std::string* error) {
   job->final_states_ = m.Number("final_states") != 0;
   if (!ParseOptions(m, &job->options_, error)) return nullptr;
   for (std::string_view site : Split(m.Text("sites"), ';')) {
-    job->learned_.push_back(strtoull(std::string(site).c_str(), nullptr, 0));
+    const uint64_t pc = strtoull(std::string(site).c_str(), nullptr, 0);
+    if (pc == kEverySite) {
+      job->UseFullFootprints();
+    } else {
+      job->learned_.push_back(pc);
+    }
   }
   if (m.Text("race") == "hb") job->rule_ = racedet::CandidateRule::kHappensBefore;
   if (!job->MakeSearch(error)) return nullptr;
@@ -170,7 +178,7 @@ void Job::Restart(sched::Scheduler& scheduler) {
 }
 
 std::string Job::LearnedSites() const {
-  std::string text;
+  std::string text = options_.full_footprints ? sched::Hex(kEverySite) : "";
   for (uint64_t pc : learned_) {
     if (!text.empty()) text += ';';
     text += sched::Hex(pc);

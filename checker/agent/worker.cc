@@ -32,6 +32,7 @@ int RunProgram(void*) {
     g_body.body(g_body.context);
     return 0;
   }
+  g_scheduler.SetPlaceOfMain(reinterpret_cast<uint64_t>(g_body.entry.main) + 1);
   return g_body.entry.main(g_body.entry.argc, g_body.entry.argv, g_body.entry.environment);
 }
 

@@ -58,9 +58,10 @@ using mc::sched::PlainRead;
     PlainRead(address, size, reinterpret_cast<uint64_t>(pc), false);          \
   }
 #define MC_PLAIN_WRITE(name, size, mode)                                      \
-  MC_EXPORT void __tsan_##name(const volatile void* address) {                \
+  MC_HIDDEN void mc_hook_##name(const volatile void* address) {               \
     Plain(address, size, mode, MC_CALLER_PC());                               \
   }                                                                           \
+  MC_DISTANT_STUB(__tsan_##name, mc_hook_##name);                             \
   MC_EXPORT void __tsan_##name##_pc(const volatile void* address, void* pc) { \
     Plain(address, size, mode, reinterpret_cast<uint64_t>(pc));               \
   }
@@ -112,10 +113,12 @@ MC_PLAIN_WRITE(unaligned_read_write4, 4, kReadWrite)
 MC_PLAIN_WRITE(unaligned_read_write8, 8, kReadWrite)
 MC_PLAIN_WRITE(unaligned_read_write16, 16, kReadWrite)
 
-MC_EXPORT void __tsan_read_range(const void* address, size_t size) {
+MC_DISTANT_STUB(__tsan_read_range, mc_hook_read_range);
+MC_HIDDEN void mc_hook_read_range(const void* address, size_t size) {
   if (size != 0) PlainRead(address, size, MC_CALLER_PC(), false);
 }
-MC_EXPORT void __tsan_write_range(void* address, size_t size) {
+MC_DISTANT_STUB(__tsan_write_range, mc_hook_write_range);
+MC_HIDDEN void mc_hook_write_range(void* address, size_t size) {
   if (size != 0) Plain(address, size, kWrite, MC_CALLER_PC());
 }
 MC_EXPORT void __tsan_read_range_pc(const void* address, size_t size, void* pc) {
@@ -124,7 +127,8 @@ MC_EXPORT void __tsan_read_range_pc(const void* address, size_t size, void* pc) 
 MC_EXPORT void __tsan_write_range_pc(void* address, size_t size, void* pc) {
   if (size != 0) Plain(address, size, kWrite, reinterpret_cast<uint64_t>(pc));
 }
-MC_EXPORT void __tsan_vptr_update(void** vptr, void* value) {
+MC_DISTANT_STUB(__tsan_vptr_update, mc_hook_vptr_update);
+MC_HIDDEN void mc_hook_vptr_update(void** vptr, void* value) {
   // Storing the value already there is what constructors and destructors of one class do; like the
   // original runtime, do not call it a write.
   if (*vptr == value) {
@@ -133,7 +137,8 @@ MC_EXPORT void __tsan_vptr_update(void** vptr, void* value) {
     Plain(vptr, sizeof(void*), kWrite, MC_CALLER_PC());
   }
 }
-MC_EXPORT void __tsan_vptr_read(void** vptr) {
+MC_DISTANT_STUB(__tsan_vptr_read, mc_hook_vptr_read);
+MC_HIDDEN void mc_hook_vptr_read(void** vptr) {
   PlainRead(vptr, sizeof(void*), MC_CALLER_PC(), false);
 }
 

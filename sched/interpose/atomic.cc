@@ -153,6 +153,13 @@ using mc::sched::uint128_t;
   }                                                                                    \
   MC_SPIN_STUB(__tsan_atomic##bits##_##name, mc_hook_atomic##bits##_##name);
 
+// Values of 128 bits take two registers each.
+#define MC_CAS_VALUE_STUB_8 MC_SPIN_STUB
+#define MC_CAS_VALUE_STUB_16 MC_SPIN_STUB
+#define MC_CAS_VALUE_STUB_32 MC_SPIN_STUB
+#define MC_CAS_VALUE_STUB_64 MC_SPIN_STUB
+#define MC_CAS_VALUE_STUB_128 MC_SPIN_STUB_WITH_STACK
+
 #define MC_ATOMICS(bits, T)                                                                       \
   MC_HIDDEN T mc_hook_atomic##bits##_load(const volatile T* address, int order) {                 \
     return Load<T>(address, order, MC_CALLER_PC());                                               \
@@ -179,7 +186,8 @@ using mc::sched::uint128_t;
     CompareExchange<T>(address, &expected, desired, order, failure, MC_CALLER_PC());              \
     return expected;                                                                              \
   }                                                                                               \
-  MC_SPIN_STUB(__tsan_atomic##bits##_compare_exchange_val, mc_hook_atomic##bits##_cas_val);
+  MC_CAS_VALUE_STUB_##bits(__tsan_atomic##bits##_compare_exchange_val,                            \
+                           mc_hook_atomic##bits##_cas_val);
 
 MC_ATOMICS(8, uint8_t)
 MC_ATOMICS(16, uint16_t)
@@ -187,7 +195,8 @@ MC_ATOMICS(32, uint32_t)
 MC_ATOMICS(64, uint64_t)
 MC_ATOMICS(128, uint128_t)
 
-MC_EXPORT void __tsan_atomic_thread_fence(int order) {
+MC_DISTANT_STUB(__tsan_atomic_thread_fence, mc_hook_atomic_thread_fence);
+MC_HIDDEN void mc_hook_atomic_thread_fence(int order) {
   if (!mc::sched::g_program_running) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     return;

@@ -115,7 +115,8 @@ MC_BEHIND_STUB int mc_entry_mtx_lock(mtx_t* mutex) {
   return ThreadResult(LockMutex(ViewOf<MutexView>(mutex), MC_CALLER_PC(), registers));
 }
 
-MC_HOOK int mtx_unlock(mtx_t* mutex) {
+MC_DISTANT_STUB(mtx_unlock, mc_entry_mtx_unlock);
+MC_BEHIND_STUB int mc_entry_mtx_unlock(mtx_t* mutex) {
   if (!g_scheduler.program_running()) return Real().mtx_unlock(mutex);
   EngineScope scope;
   return ThreadResult(UnlockMutex(ViewOf<MutexView>(mutex), MC_CALLER_PC()));

@@ -13,6 +13,7 @@
 #include "sched/cell.h"
 #include "sched/engine_scope.h"
 #include "sched/event.h"
+#include "sched/interpose/caller.h"
 #include "sched/operation_detail.h"
 #include "sched/preemption_points.h"
 #include "sched/scheduler.h"

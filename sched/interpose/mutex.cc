@@ -247,7 +247,8 @@ MC_BEHIND_STUB int mc_entry_mutex_lock(pthread_mutex_t* mutex) {
   return LockMutex(ViewOf<MutexView>(mutex), MC_CALLER_PC(), registers);
 }
 
-MC_HOOK int pthread_mutex_unlock(pthread_mutex_t* mutex) {
+MC_DISTANT_STUB(pthread_mutex_unlock, mc_entry_mutex_unlock);
+MC_BEHIND_STUB int mc_entry_mutex_unlock(pthread_mutex_t* mutex) {
   if (!g_scheduler.program_running()) return Real().pthread_mutex_unlock(mutex);
   EngineScope scope;
   return UnlockMutex(ViewOf<MutexView>(mutex), MC_CALLER_PC());

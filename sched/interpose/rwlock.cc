@@ -364,7 +364,8 @@ MC_BEHIND_STUB int mc_entry_rwlock_wrlock(pthread_rwlock_t* lock) {
   return LockForWriting(ViewOf<ReadWriteLockView>(lock), MC_CALLER_PC(), registers);
 }
 
-MC_HOOK int pthread_rwlock_unlock(pthread_rwlock_t* lock) {
+MC_DISTANT_STUB(pthread_rwlock_unlock, mc_entry_rwlock_unlock);
+MC_BEHIND_STUB int mc_entry_rwlock_unlock(pthread_rwlock_t* lock) {
   if (!g_scheduler.program_running()) return Real().pthread_rwlock_unlock(lock);
   EngineScope scope;
   return Unlock(ViewOf<ReadWriteLockView>(lock), MC_CALLER_PC());

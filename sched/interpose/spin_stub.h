@@ -7,12 +7,13 @@
 #ifndef MC_SCHED_INTERPOSE_SPIN_STUB_H_
 #define MC_SCHED_INTERPOSE_SPIN_STUB_H_
 
+#include "sched/interpose/caller.h"
 #include "sched/spin.h"
 
 extern "C" __attribute__((visibility("hidden"))) mc::sched::EntryRegisters g_entry_registers;
 
 #if defined(__x86_64__)
-#define MC_SPIN_STUB(exported, implementation)                                             \
+#define MC_SPIN_STUB_TO(exported, enter)                                                   \
   asm(".text\n.balign 16\n.globl " #exported "\n.type " #exported ",@function\n" #exported \
       ":\n"                                                                                \
       "  endbr64\n"                                                                        \
@@ -22,8 +23,12 @@ extern "C" __attribute__((visibility("hidden"))) mc::sched::EntryRegisters g_ent
       "  mov %r12, g_entry_registers+24(%rip)\n"                                           \
       "  mov %r13, g_entry_registers+32(%rip)\n"                                           \
       "  mov %r14, g_entry_registers+40(%rip)\n"                                           \
-      "  mov %r15, g_entry_registers+48(%rip)\n"                                           \
-      "  jmp " #implementation "\n.size " #exported ",.-" #exported "\n")
+      "  mov %r15, g_entry_registers+48(%rip)\n" enter ".size " #exported ",.-" #exported "\n")
+#define MC_SPIN_STUB(exported, implementation) \
+  MC_SPIN_STUB_TO(exported, MC_ENTER_HOOK(implementation))
+// For a hook that has more arguments than registers take.
+#define MC_SPIN_STUB_WITH_STACK(exported, implementation) \
+  MC_SPIN_STUB_TO(exported, "  jmp " #implementation "\n")
 #else
 #error "MC_SPIN_STUB: only x86-64 is supported"
 #endif

@@ -150,7 +150,8 @@ MC_BEHIND_STUB int mc_entry_spin_lock(pthread_spinlock_t* lock) {
   return Lock(ViewOf<SpinLockView>(lock), MC_CALLER_PC(), registers);
 }
 
-MC_HOOK int pthread_spin_unlock(pthread_spinlock_t* lock) {
+MC_DISTANT_STUB(pthread_spin_unlock, mc_entry_spin_unlock);
+MC_BEHIND_STUB int mc_entry_spin_unlock(pthread_spinlock_t* lock) {
   if (!g_scheduler.program_running()) return Real().pthread_spin_unlock(lock);
   EngineScope scope;
   return Unlock(ViewOf<SpinLockView>(lock), MC_CALLER_PC());

@@ -22,7 +22,7 @@ using namespace mc::sched;
 
 // syscall() is variadic: its seventh argument, if there is one, lies on the stack, where the
 // compiler looks for that of a function with seven parameters.
-MC_SPIN_STUB(syscall, mc_entry_syscall);
+MC_SPIN_STUB_WITH_STACK(syscall, mc_entry_syscall);
 MC_BEHIND_STUB long mc_entry_syscall(long number, long a, long b, long c, long d, long e, long f) {
   if (!g_scheduler.program_running()) return Real().syscall(number, a, b, c, d, e, f);
   const uint64_t pc = MC_CALLER_PC();

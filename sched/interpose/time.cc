@@ -83,7 +83,8 @@ void Sleep(uint64_t nanoseconds, uint64_t pc, const EntryRegisters& registers) {
 
 using namespace mc::sched;
 
-MC_HOOK int clock_gettime(clockid_t clock, timespec* time) noexcept {
+MC_DISTANT_STUB(clock_gettime, mc_entry_clock_gettime);
+MC_BEHIND_STUB int mc_entry_clock_gettime(clockid_t clock, timespec* time) noexcept {
   if (!g_scheduler.program_running()) return Real().clock_gettime(clock, time);
   EngineScope scope;
   const uint64_t now = ReadClock(g_scheduler.current());

@@ -90,6 +90,27 @@ MC_TEST(Barrier) {
   other.join();
 }
 
+// Few enough executions only if waiting for an atomic object does not ask again and again.
+MC_TEST(BarrierLatchAndSemaphore) {
+  static int values[2];
+  static std::barrier<> meeting(2);
+  static std::latch done(2);
+  static std::counting_semaphore<2> tickets(0);
+  const auto work = [](int who) {
+    values[who] = 1;
+    meeting.arrive_and_wait();
+    mc_assert(values[1 - who] == 1);
+    done.count_down();
+    tickets.release();
+  };
+  std::thread one(work, 0), two(work, 1);
+  done.wait();
+  tickets.acquire();
+  tickets.acquire();
+  one.join();
+  two.join();
+}
+
 MC_TEST(CountingSemaphore) {
   std::counting_semaphore<2> semaphore(0);
   int value = 0;

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <sstream>
 #include <string>
+#include <syncstream>
 #include <thread>
 
 namespace {
@@ -88,6 +89,40 @@ MC_TEST(InputWithoutALock) {
 }
 
 // Several threads may use these at once, as long as they lead to the C library's.
+// Buffers without a stream: the first write makes the buffer grow, the others do not.
+MC_TEST(BufferUnderALock) {
+  static std::stringbuf buffer;
+  InTwoThreads([](int) {
+    std::lock_guard<std::mutex> hold(g_lock);
+    buffer.sputn("abc", 3);
+  });
+  mc_assert(buffer.str() == "abcabc");
+}
+MC_TEST(BufferWithoutALock) {
+  static std::stringbuf buffer;
+  InTwoThreads([](int) { buffer.sputn("abc", 3); });
+}
+MC_TEST(BufferReadInOneOrder) {
+  static std::stringbuf buffer("abc");
+  InTwoThreads([](int who) {
+    char text[2];
+    std::lock_guard<std::mutex> hold(g_lock);
+    buffer.sgetn(text, 2);
+    mc_assert(who == 2 || text[0] == 'a');
+  });
+}
+MC_TEST(BufferReadsIntoAVariable) {
+  static char text[2];
+  std::thread reader([] { std::stringbuf("ab").sgetn(text, 1); });
+  text[0] = 'x';
+  reader.join();
+}
+MC_TEST(SynchronisedStream) {
+  static std::ostringstream output;
+  InTwoThreads([](int who) { std::osyncstream(output) << who << "\n"; });
+  mc_assert(output.str() == "1\n2\n" || output.str() == "2\n1\n");
+}
+
 MC_TEST(StandardOutput) {
   InTwoThreads([](int who) {
     std::cout << who << " and text" << std::endl;

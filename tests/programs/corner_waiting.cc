@@ -1,7 +1,9 @@
 // Corner cases of condition variables and of loops that wait. corners.txt says what mc must find in
 // each.
+#include <linux/futex.h>
 #include <mc/mc.h>
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -234,6 +236,24 @@ MC_TEST(ExpectedOnTheHeap) {
     ++count;
   }
   mc_assert(count == 2);
+}
+
+// A semaphore that waits while the value is what it was before it asked: it may wait although the
+// value is that again and nobody will tell. Only a thread switch right before the wait shows it.
+MC_TEST(FutexWaitsForAStaleValue) {
+  static std::atomic<int> count(1);
+  const auto work = [] {
+    for (;;) {
+      const int before = count.load();
+      if (count.load() == 1 && count.exchange(0) == 1) break;
+      syscall(SYS_futex, &count, FUTEX_WAIT, before, nullptr, nullptr, 0);
+    }
+    count.fetch_add(1);
+    syscall(SYS_futex, &count, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+  };
+  std::thread one(work), two(work);
+  one.join();
+  two.join();
 }
 
 MC_MAIN();

@@ -22,6 +22,13 @@ void* __mc_memset(void*, int, __SIZE_TYPE__) __asm__("memset") __attribute__((__
 int __mc_memcmp(const void*, const void*, __SIZE_TYPE__) __asm__("memcmp")
     __attribute__((__nothrow__));
 
+#ifndef __OPTIMIZE__
+/* Tells the runtime that part of the program is not optimised. */
+extern char mc_program_is_not_optimised
+    __attribute__((__weak__, __used__, __visibility__("default")));
+char mc_program_is_not_optimised = 1;
+#endif
+
 #ifdef __cplusplus
 }
 #endif
