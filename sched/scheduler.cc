@@ -41,7 +41,8 @@ Thread* Scheduler::FindByPthread(uintptr_t thread_pointer) {
 void Scheduler::Before(PreemptionPointClass pp, uint64_t pc, uint8_t detail) {
   ++hook_calls_;
   // What an operation reads and writes can be a candidate like any other access.
-  const bool is_point = PreemptionPointOn(pp) || sites_.IsPreemptionPoint(pc, false);
+  const bool is_point =
+      PreemptionPointOn(pp) || (current_->atomic_depth == 0 && sites_.IsPreemptionPoint(pc, false));
   if (!block_is_fresh_ && (current_->preemption_due || is_point)) {
     Operation next;
     next.pc = pc;
