@@ -29,13 +29,8 @@ BODY(Detach) {
 BODY(ExitThread) { pthread_exit(nullptr); }
 BODY(Yield) { return sched_yield(); }
 BODY(Sleep) { return usleep(1000); }
-BODY(Clock) {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_nsec;
-}
 // Whether the thread's clock has moved by an odd number of its ticks.
-BODY(ClockBit) {
+BODY(Clock) {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_nsec / 1000 & 1;
@@ -103,7 +98,6 @@ constexpr Operation kOperations[] = {
     {"yield", Yield},
     {"sleep", Sleep},
     {"r=clock", Clock},
-    {"r=clock bit", ClockBit},
     {"r=choose 2", Choose2},
     {"r=choose 3", Choose3},
     {"assume r==0", AssumeZero, Success::kLastZero},
