@@ -2,14 +2,21 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <unistd.h>
 
 namespace mc::checker {
 namespace {
 
 int g_saved[2] = {-1, -1};
+char g_buffer[BUFSIZ];
 
 }  // namespace
+
+void PrepareOutput() {
+  if (__fbufsize(stdout) != 0) return;  // a constructor has printed
+  setvbuf(stdout, g_buffer, isatty(1) != 0 ? _IOLBF : _IOFBF, sizeof g_buffer);
+}
 
 void SilenceOutput() {
   // A thread of the last execution may have stopped with the lock.

@@ -116,6 +116,7 @@ void Worker::Run(const Message& message) {
   Job& job = *found->second;
   if (!initialised_) {
     initialised_ = true;
+    PrepareOutput();
     SilenceOutput();
     g_scheduler.Initialise(&RunProgram, nullptr);
     g_scheduler.SetScheduleMirror(shared_->step, SharedState::kMaxSteps, &shared_->steps,

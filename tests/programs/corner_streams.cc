@@ -2,6 +2,7 @@
 // change of the stream. corners.txt says what mc must make of each.
 #include <mc/mc.h>
 
+#include <cstdio>
 #include <iostream>
 #include <mutex>
 #include <sstream>
@@ -128,6 +129,17 @@ MC_TEST(StandardOutput) {
     std::cout << who << " and text" << std::endl;
     std::wcerr << L"";
   });
+}
+// Whoever prints first does nothing that the others do not: the buffer is there.
+MC_TEST(StandardOutputUnderALock) {
+  static std::mutex mutex;
+  InTwoThreads([](int who) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    std::printf("%d\n", who);
+  });
+}
+MC_TEST(StandardOutputSynchronised) {
+  InTwoThreads([](int who) { std::osyncstream(std::cout) << who; });
 }
 MC_TEST(StandardOutputRedirected) {
   std::ostringstream output;
