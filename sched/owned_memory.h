@@ -74,8 +74,6 @@ class OwnedMemory {
   // Has memory become shared of which accesses were left out?
   bool lost() const { return lost_; }
   void ClearLost() { lost_ = false; }
-  // How many lines are known.
-  size_t size() const { return size_; }
   // To be called first, by the engine: what a constructor of a static object allocates belongs to
   // the program, and goes back to the snapshot.
   void Prepare() {
@@ -86,7 +84,7 @@ class OwnedMemory {
  private:
   static constexpr int kLineShift = 5;
   static constexpr uint64_t kMaxLines = 16;           // of an access that is not large
-  static constexpr size_t kMaxKnownLines = 1u << 14;  // as many bytes as a cache has
+  static constexpr size_t kMaxKnownLines = 1u << 14;  // further ones are recorded
   static constexpr size_t kMaxLargeRanges = 16;       // then they become one that spans them all
   static constexpr size_t kInitialSlots = 256;
   static constexpr ThreadId kNobody = kNoThread;
@@ -110,6 +108,7 @@ class OwnedMemory {
       if (slot.line == line || slot.line == 0) return slot;
     }
   }
+  // Makes the line shared. False: nothing of it may be left out.
   bool Share(Slot& slot) {
     lost_ |= slot.left_out;
     slot.left_out = false;
@@ -129,7 +128,7 @@ class OwnedMemory {
   const std::vector<Thread*>& threads_;
   std::vector<Slot> slots_;
   size_t mask_ = 0;  // slots_.size() - 1
-  size_t size_ = 0;
+  size_t size_ = 0;  // lines that are known
   std::vector<LargeRange> large_;
   bool lost_ = false;
 };
