@@ -432,6 +432,7 @@ class Scheduler final : public StateView, private SchedulerState {
   bool AnyLoopCouldGoOn() const;
 
   // -- scheduler_run.cc: the life of one execution
+  void MakeSlots(size_t count);
   Thread& MakeThread(ThreadId creator, uint32_t ordinal);
   void ResetThreads();
   void ResetThread(Thread& thread);
@@ -488,7 +489,7 @@ class Scheduler final : public StateView, private SchedulerState {
 
   std::vector<Thread*> threads_;  // by id; every thread ever named
   OwnedMemory owned_{threads_};
-  std::vector<Slot> slots_;
+  std::vector<Slot> slots_;  // of those threads, by id, and some that have no thread yet
   const ThreadState new_thread_{};
   const ThreadLists no_lists_{};
   Thread* current_ = nullptr;

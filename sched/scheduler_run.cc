@@ -13,6 +13,9 @@
 
 namespace mc::sched {
 
+// For the first threads: it takes longer to make one in the middle of an execution.
+static constexpr size_t kSlotsAtStart = 8;
+
 void Scheduler::Initialise(int (*body)(void*), void* argument) {
   body_ = body;
   body_argument_ = argument;
@@ -21,6 +24,7 @@ void Scheduler::Initialise(int (*body)(void*), void* argument) {
   FindCLibrary();
   InitialiseFibers();
   MakeThread(kNoThread, 0);
+  MakeSlots(kSlotsAtStart);
   engine_.thread_pointer = threads_[0]->thread_pointer;
   current_ = &engine_;
   index_.Prepare();
@@ -61,6 +65,18 @@ void Scheduler::SetScheduleMirror(uint16_t* steps, uint32_t capacity, std::atomi
 
 // ------------------------------------------------------------------------------- threads by name
 
+// As many as that, or as the system gives.
+void Scheduler::MakeSlots(size_t count) {
+  if (program_begun_) snapshot_.BeginLibraryChange();
+  DropCheckpoints();  // the C library has more threads now
+  for (; count > 0 && slots_.size() < kMaxThreads; --count) {
+    Slot slot;
+    if (!MakeSlot(static_cast<uint32_t>(slots_.size()), &slot)) break;
+    slots_.push_back(slot);
+  }
+  if (program_begun_) snapshot_.EndLibraryChange();
+}
+
 Thread& Scheduler::MakeThread(ThreadId creator, uint32_t ordinal) {
   if (creator != kNoThread && ordinal < threads_[creator]->children.size()) {
     return *threads_[threads_[creator]->children[ordinal]];
@@ -70,20 +86,16 @@ Thread& Scheduler::MakeThread(ThreadId creator, uint32_t ordinal) {
   thread->id = id;
   thread->creator = creator;
   thread->ordinal = ordinal;
-  Slot slot;
-  if (program_begun_) snapshot_.BeginLibraryChange();
-  DropCheckpoints();  // the C library has one more thread now
-  const bool made = threads_.size() < kMaxThreads && MakeSlot(id, &slot);
-  if (program_begun_) snapshot_.EndLibraryChange();
-  if (!made) {
+  if (id == slots_.size()) MakeSlots(std::max(slots_.size(), size_t{1}));
+  if (id == slots_.size()) {
     delete thread;
     return engine_;  // the caller sees a thread that is not a program thread: no resources
   }
+  const Slot& slot = slots_[id];
   thread->thread_pointer = slot.thread_pointer;
   thread->stack_low = slot.stack_low;
   thread->stack_high = slot.stack_high;
   thread->spin.Reset(slot.stack_high);
-  slots_.push_back(slot);
   threads_.push_back(thread);
   if (creator != kNoThread) threads_[creator]->children.push_back(id);
   return *thread;

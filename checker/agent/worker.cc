@@ -157,6 +157,7 @@ Worker::SliceEnd Worker::RunSlice(Job& job, uint64_t executions, std::chrono::mi
   bool same_search = true;  // Activate told the search to resume if another one ran before
   if (job.shows_output()) RestoreOutput();
   if (job.restart_due) RestartForSharedAccess(job);
+  uint64_t transitions_at_last_look = job.search().transitions();
   for (uint64_t run = 0; run < executions; ++run) {
     shared_->in_program.store(1, std::memory_order_relaxed);
     const bool ran = g_scheduler.RunExecution(job.search(), same_search);
@@ -168,7 +169,10 @@ Worker::SliceEnd Worker::RunSlice(Job& job, uint64_t executions, std::chrono::mi
     }
     shared_->executions.store(job.search().executions(), std::memory_order_relaxed);
     if (!AfterExecution(job, stop_on_bug, &end)) break;
-    if ((run & 15) != 0 && job.search().transitions() < 100000) continue;
+    // Long executions are few: the clock is looked at more often.
+    const uint64_t transitions = job.search().transitions();
+    if ((run & 15) != 0 && transitions - transitions_at_last_look < 10000) continue;
+    transitions_at_last_look = transitions;
     const Clock::time_point now = Clock::now();
     if (now - slice_begin_ >= time) {
       end = SliceEnd::kTime;
