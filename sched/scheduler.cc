@@ -219,6 +219,7 @@ void Scheduler::StartChild(Thread& child, void* (*entry)(void*), void* argument)
   child.entry = entry;
   child.argument = argument;
   child.clock_ns = t.clock_ns;
+  child.signal_mask = t.signal_mask;
   child.created = OwnedMemory::Time(position_, hook_calls_ + 1);
   thread_limit_ = std::max<uint32_t>(thread_limit_, child.id + 1u);
   Progress();

@@ -184,6 +184,7 @@ void Scheduler::BeginAnew() {
   ResetExitHandlers();
   Thread& main = *threads_[0];
   main.exists = true;
+  main.signal_mask = g_initial_signal_mask;
   main.entry = &Scheduler::MainThread;
   main.argument = this;
 }

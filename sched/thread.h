@@ -56,6 +56,7 @@ struct ThreadState {
   void* cleanup = nullptr;  // its innermost clean-up handler of C code: a __pthread_unwind_buf_t
 
   uint64_t random_draws = 0;    // random numbers it has asked the system for
+  uint64_t signal_mask = 0;     // bit n-1: signal n is blocked
   uint64_t system_call_pc = 0;  // of the C library's function that asks the kernel; 0: of none
   char name[16] = {};           // pthread_setname_np
 };

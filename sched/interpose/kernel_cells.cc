@@ -25,8 +25,17 @@ enum class Part : uint64_t {
   kContent,   // hash of file: what it holds, and where its descriptors stand
   kDescriptor,
   kProcess,  // ProcessPart
+  kSignals,  // of the thread with this number
 };
-enum ProcessPart : uint64_t { kNumbers, kWorkingDirectory, kMask, kLimit, kTimer, kSignal = 64 };
+enum ProcessPart : uint64_t {
+  kNumbers,
+  kWorkingDirectory,
+  kMask,
+  kLimit,
+  kTimer,
+  kPending,
+  kSignal = 64
+};
 // Contents of what has no name of its own, or one that differs from execution to execution.
 constexpr uint64_t kPipes = 1, kSockets = 2, kAnonymous = 3, kNameless = 4;
 
@@ -346,6 +355,12 @@ void EndTemporaryName(const char* path) {
 }
 
 void ForgetTemporaryNames() { TemporaryNames().clear(); }
+
+Cell SignalActionCell(int number) {
+  return CellOf(Part::kProcess, kSignal + static_cast<uint64_t>(number));
+}
+Cell ThreadSignalsCell(uint32_t thread) { return CellOf(Part::kSignals, thread); }
+Cell ProcessSignalsCell() { return CellOf(Part::kProcess, kPending); }
 
 void RecordKernelCells(long number, const long arguments[6], uint32_t effects) {
   if (!g_scheduler.recording()) return;

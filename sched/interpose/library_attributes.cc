@@ -95,15 +95,5 @@ MC_TOUCHES(int, sigandset, (sigset_t* to, const sigset_t* a, const sigset_t* b),
            Out(to), In(a), In(b))
 MC_TOUCHES(int, sigorset, (sigset_t* to, const sigset_t* a, const sigset_t* b), (to, a, b), Out(to),
            In(a), In(b))
-MC_ASKS_KERNEL(int, sigprocmask, (int how, const sigset_t* set, sigset_t* old), (how, set, old),
-           In(set), Out(old))
-MC_ASKS_KERNEL(int, pthread_sigmask, (int how, const sigset_t* set, sigset_t* old), (how, set, old),
-           In(set), Out(old))
-MC_ASKS_KERNEL(int, sigpending, (sigset_t* to), (to), Out(to))
 MC_ASKS_KERNEL(int, sigaltstack, (const stack_t* from, stack_t* old), (from, old), In(from),
            Out(old))
-MC_ASKS_KERNEL(int, sigwait, (const sigset_t* set, int* to), (set, to), In(set), Out(to))
-MC_ASKS_KERNEL(int, sigwaitinfo, (const sigset_t* set, siginfo_t* to), (set, to), In(set), Out(to))
-MC_ASKS_KERNEL(int, sigtimedwait, (const sigset_t* set, siginfo_t* to, const timespec* time),
-           (set, to, time), In(set), Out(to), In(time))
-MC_ASKS_KERNEL(int, sigsuspend, (const sigset_t* set), (set), In(set))

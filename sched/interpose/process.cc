@@ -14,6 +14,7 @@
 #include "sched/exit_handlers.h"
 #include "sched/interpose/exception_type.h"
 #include "sched/interpose/export.h"
+#include "sched/interpose/program_signals.h"
 #include "sched/scheduler.h"
 #include "sched/start.h"
 
@@ -60,6 +61,7 @@ namespace {
 
 [[noreturn]] void Aborted(uint64_t pc) {
   EngineScope scope;
+  RunAbortHandler();
   const std::string type = CurrentExceptionType();
   if (!type.empty()) {
     g_scheduler.FailThread(BugKind::kUncaughtException, "uncaught exception of type " + type, pc);
@@ -128,73 +130,6 @@ __attribute__((visibility("default"), noreturn)) void __glibcxx_assert_fail(
                 static_cast<unsigned>(line), function);
 }
 }  // namespace std
-
-namespace {
-
-// Is the signal not blocked, not ignored and without a handler, and is its default to end the
-// program?
-bool EndsProgram(int signal_number) {
-  switch (signal_number) {
-    case SIGCHLD:
-    case SIGCONT:
-    case SIGURG:
-    case SIGWINCH:
-      return false;
-    case SIGSEGV:  // what a program installs for these is not used (signals.cc)
-    case SIGBUS:
-    case SIGFPE:
-    case SIGILL:
-    case SIGTRAP:
-      return true;
-    default:
-      break;
-  }
-  struct sigaction action = {};
-  sigset_t blocked;
-  sigemptyset(&blocked);
-  if (mc::sched::RealSigaction(signal_number, nullptr, &action) != 0) {
-    return false;  // no such signal: raise says so
-  }
-  sigprocmask(SIG_BLOCK, nullptr, &blocked);
-  return action.sa_handler == SIG_DFL && sigismember(&blocked, signal_number) == 0;
-}
-
-// Else the supervisor takes it for one that somebody else sent.
-void NoteOwnSignal(int signal_number) {
-  if (mc::sched::LastWords* words = g_scheduler.last_words()) {
-    words->own_signal = static_cast<uint32_t>(signal_number);
-  }
-}
-
-}  // namespace
-
-// The signal goes to the operating system's thread, which is the one that runs the caller; where it
-// would end the program, the thread that sends it fails.
-static int RaiseAt(int signal_number, uint64_t pc) {
-  EngineScope scope;
-  NoteOwnSignal(signal_number);
-  if (signal_number == SIGKILL) mc::sched::RealKill(getpid(), SIGKILL);
-  if (!EndsProgram(signal_number)) {
-    mc::sched::ProgramScope handler;
-    return RealOf<int (*)(int)>("raise")(signal_number);
-  }
-  g_scheduler.FailThread(
-      signal_number == SIGABRT ? mc::sched::BugKind::kAbort : mc::sched::BugKind::kSignal,
-      std::string("raise(") + strsignal(signal_number) + ")", pc);
-}
-
-MC_EXPORT int raise(int signal_number) {
-  if (!g_program_running) return RealOf<int (*)(int)>("raise")(signal_number);
-  return RaiseAt(signal_number, MC_CALLER_PC());
-}
-
-MC_EXPORT int kill(pid_t process, int signal_number) {
-  if (!g_program_running) return mc::sched::RealKill(process, signal_number);
-  if (process == getpid() && signal_number != 0) return RaiseAt(signal_number, MC_CALLER_PC());
-  // To its group, or to whoever may be sent to.
-  if (process <= 0) NoteOwnSignal(signal_number);
-  return mc::sched::RealKill(process, signal_number);
-}
 
 MC_EXPORT pid_t fork() {
   if (!g_program_running) return RealOf<pid_t (*)()>("fork")();

@@ -290,20 +290,6 @@ MC_HOOK int pthread_setschedprio(pthread_t handle, int priority) {
   return 0;
 }
 
-MC_HOOK int pthread_kill(pthread_t handle, int signal) {
-  if (!g_scheduler.program_running()) return Real().pthread_kill(handle, signal);
-  bool to_self;
-  {
-    EngineScope scope;
-    const Thread* thread = g_scheduler.FindByPthread(handle);
-    if (thread == nullptr || thread->joined) return ESRCH;
-    if (signal == 0) return 0;
-    to_self = thread == &g_scheduler.current();
-    if (!to_self) Unsupported("pthread_kill of another thread");
-  }
-  return raise(signal) == 0 ? 0 : errno;
-}
-
 MC_HOOK pid_t gettid() {
   if (!g_scheduler.program_running()) return Real().gettid();
   return KernelThreadId();
