@@ -212,6 +212,9 @@ void Scheduler::SwitchTo(Thread& next) {
     if (g_clean_stacks) ClearStack(next.stack_low, next.stack_high);
     next.context = make_fcontext(reinterpret_cast<void*>(next.stack_high),
                                  next.stack_high - next.stack_low, &Scheduler::FiberMain);
+    if (next.creator != kNoThread) {
+      SetFloatingControl(next.context, next.vector_control, next.scalar_control);
+    }
   }
   WriteThreadPointer(next.thread_pointer);
   const Transfer from = jump_fcontext(next.context, self);

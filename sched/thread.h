@@ -55,6 +55,9 @@ struct ThreadState {
 
   void* cleanup = nullptr;  // its innermost clean-up handler of C code: a __pthread_unwind_buf_t
 
+  uint32_t vector_control = 0;  // the floating-point control words (MXCSR, x87) that it
+  uint16_t scalar_control = 0;  // begins with: its creator's
+
   uint64_t random_draws = 0;    // random numbers it has asked the system for
   uint64_t signal_mask = 0;     // bit n-1: signal n is blocked
   uint64_t system_call_pc = 0;  // of the C library's function that asks the kernel; 0: of none

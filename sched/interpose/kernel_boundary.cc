@@ -10,12 +10,12 @@
 #include <cstdint>
 #include <string>
 
+#include "sched/c_library.h"
 #include "sched/interpose/hook.h"
 #include "sched/interpose/kernel_arguments.h"
 #include "sched/interpose/kernel_call.h"
 #include "sched/interpose/kernel_state.h"
 #include "sched/interpose/mappings.h"
-#include "sched/interpose/program_code.h"
 #include "sched/interpose/program_signals.h"
 #include "sched/scheduler.h"
 #include "sched/system_call_watch.h"

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -22,6 +23,7 @@
 #include "sched/interpose/mappings.h"
 #include "sched/interpose/program_signals.h"
 #include "sched/interpose/shared_mappings.h"
+#include "sched/interpose/shared_state.h"
 #include "sched/interpose/system_call_effects.h"
 #include "sched/kernel_state.h"
 #include "sched/scheduler.h"
@@ -234,6 +236,27 @@ long ChangeSignalStack(const long arguments[6]) {
   return 0;
 }
 
+// PR_SET_NAME and PR_GET_NAME, which are about the calling thread: to the kernel, that is always
+// main. False if it is something else.
+bool ChangeThreadName(const long arguments[6]) {
+  Thread& self = g_scheduler.current();
+  const bool sets = arguments[0] == PR_SET_NAME;
+  if (!sets && arguments[0] != PR_GET_NAME) return false;
+  auto* const text = reinterpret_cast<char*>(arguments[1]);
+  g_scheduler.RecordCell(ThreadNameCell(self.id), sets ? kReadWrite : kRead, kValueRelevant,
+                         self.system_call_pc);
+  if (sets) {
+    size_t length = 0;
+    while (length < sizeof self.name - 1 && text[length] != 0) ++length;
+    memcpy(self.name, text, length);
+    self.name[length] = 0;
+  } else {
+    OpenForKernel(text, sizeof self.name);
+    CopyThreadName(self, text);
+  }
+  return true;
+}
+
 // Closes what of the range is not the engine's, as the call would.
 long CloseForProgram(const long arguments[6]) {
   const auto first = static_cast<unsigned>(arguments[0]);
@@ -284,6 +307,11 @@ bool NoteClosing(long number, const long arguments[6], long* result) {
 
 }  // namespace
 
+void CopyThreadName(const Thread& thread, char* name) {
+  memcpy(name, thread.name, sizeof thread.name);
+  if (name[0] == 0) KernelCall(SYS_prctl, PR_GET_NAME, AddressOf(name));  // the program's
+}
+
 stack_t AlternateStackOf(ThreadId thread) { return SignalStackOf(thread); }
 
 void NoteLastingCall(const char* name) {
@@ -314,6 +342,10 @@ bool NoteSystemCall(long number, const long arguments[6], long* result) {
     *result = ChangeSignalStack(arguments);
     return true;
   }
+  if (number == SYS_prctl && ChangeThreadName(arguments)) {
+    *result = 0;
+    return true;
+  }
   if (IsSignalCall(number)) {
     *result = DoSignalCall(number, arguments);
     return true;
@@ -321,9 +353,7 @@ bool NoteSystemCall(long number, const long arguments[6], long* result) {
   return (effects.bits & kCloses) != 0 && NoteClosing(number, arguments, result);
 }
 
-void SaveKernelState() {
-  SaveDescriptors();
-}
+void SaveKernelState() { SaveDescriptors(); }
 
 void ForgetKernelEffects() {
   if ((g_kernel_effects & kMaps) != 0) RestoreMappings();

@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-#include "sched/event.h"
 #include "sched/interpose/system_call_effects.h"
+#include "sched/thread.h"
 
 namespace mc::sched {
 
@@ -16,6 +16,9 @@ inline constexpr uint32_t kSignalEffects = kHandles | kMasks | kTimers;
 
 // The alternate signal stack that the thread has asked for.
 stack_t AlternateStackOf(ThreadId thread);
+
+// What the thread is called: 16 bytes.
+void CopyThreadName(const Thread& thread, char* name);
 
 // The program is about to make this call, or the engine makes it for the program. True if it must
 // not be made: *result is then what it returns. Not for the calls of the dynamic loader, whose

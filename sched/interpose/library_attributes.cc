@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 
 #include "sched/interpose/library_call.h"
 
@@ -82,6 +83,10 @@ MC_TOUCHES(int, sched_getaffinity, (pid_t process, size_t size, cpu_set_t* to), 
            Out(to, size))
 MC_TOUCHES(int, sched_getparam, (pid_t process, sched_param* to), (process, to), Out(to))
 MC_TOUCHES(int, __sched_cpucount, (size_t size, const cpu_set_t* set), (size, set), In(set, size))
+
+MC_ASKS_KERNEL(int, prctl, (int option, void* text, long a, long b, long c), (option, text, a, b, c),
+           option == PR_SET_NAME ? Text(static_cast<const char*>(text), 15) : In(text, 0),
+           Out(text, option == PR_GET_NAME ? 16 : 0))
 
 // ---- Sets of signals
 

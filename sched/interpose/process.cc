@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,6 +150,22 @@ MC_EXPORT int clone(int (*function)(void*), void* stack, int flags, void* argume
   va_end(rest);
   return RealOf<int (*)(int (*)(void*), void*, int, void*, void*, void*, void*)>("clone")(
       function, stack, flags, argument, parent, storage, child);
+}
+MC_EXPORT int posix_spawn(pid_t* process, const char* path,
+                          const posix_spawn_file_actions_t* actions,
+                          const posix_spawnattr_t* attributes, char* const* arguments,
+                          char* const* environment) {
+  if (g_program_running) NotSupported("posix_spawn()");
+  return RealOf<decltype(&posix_spawn)>("posix_spawn")(process, path, actions, attributes,
+                                                       arguments, environment);
+}
+MC_EXPORT int posix_spawnp(pid_t* process, const char* file,
+                           const posix_spawn_file_actions_t* actions,
+                           const posix_spawnattr_t* attributes, char* const* arguments,
+                           char* const* environment) {
+  if (g_program_running) NotSupported("posix_spawnp()");
+  return RealOf<decltype(&posix_spawnp)>("posix_spawnp")(process, file, actions, attributes,
+                                                         arguments, environment);
 }
 MC_EXPORT int execve(const char* path, char* const* arguments, char* const* environment) {
   if (g_program_running) NotSupported("execve()");

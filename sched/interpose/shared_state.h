@@ -19,6 +19,15 @@ constexpr Cell SharedStateCell(SharedState state) {
   return MakeCell(CellKind::kSharedState, static_cast<uint64_t>(state));
 }
 
+// Whose number the thread-specific key has.
+constexpr Cell KeyCell(uint64_t key) {
+  return MakeCell(CellKind::kSharedState, (uint64_t{1} << 40) + key);
+}
+// What the thread is called.
+constexpr Cell ThreadNameCell(uint64_t thread) {
+  return MakeCell(CellKind::kSharedState, (uint64_t{1} << 41) + thread);
+}
+
 }  // namespace mc::sched
 
 #endif  // MC_SCHED_INTERPOSE_SHARED_STATE_H_

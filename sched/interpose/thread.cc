@@ -8,9 +8,13 @@
 #include <unistd.h>
 
 #include "sched/allocation_hooks.h"
+#include "sched/interpose/buffer_access.h"
 #include "sched/interpose/hook.h"
+#include "sched/interpose/kernel_state.h"
+#include "sched/interpose/library_call.h"
 #include "sched/interpose/object_views.h"
 #include "sched/interpose/real.h"
+#include "sched/interpose/shared_state.h"
 #include "sched/interpose/spin_stub.h"
 #include "sched/interpose/system_call.h"
 #include "sched/interpose/thread_operations.h"
@@ -245,25 +249,45 @@ MC_HOOK int pthread_getattr_np(pthread_t handle, pthread_attr_t* attributes) {
   return 0;
 }
 
+namespace {
+// Whose name it is; null if there is no such thread.
+Thread* ThreadToName(pthread_t handle, uint8_t mode, uint64_t pc) {
+  BeforeOperation(kPpLock, pc, OperationDetail::kSystemCall);
+  Thread* const thread = g_scheduler.FindByPthread(handle);
+  if (thread != nullptr) {
+    g_scheduler.RecordCell(ThreadNameCell(thread->id), mode, kValueRelevant, pc);
+  }
+  return thread;
+}
+}  // namespace
+
 MC_HOOK int pthread_setname_np(pthread_t handle, const char* name) {
   if (!g_scheduler.program_running()) return Real().pthread_setname_np(handle, name);
   EngineScope scope;
-  Thread* thread = g_scheduler.FindByPthread(handle);
+  const uint64_t pc = MC_CALLER_PC();
+  const size_t length = LengthOf(name);
+  RecordTouchedInScope({In(name, length + 1)}, pc);
+  if (length >= sizeof Thread::name) return ERANGE;
+  Thread* const thread = ThreadToName(handle, kReadWrite, pc);
   if (thread == nullptr) return ESRCH;
-  const size_t length = strlen(name);
-  if (length >= sizeof thread->name) return ERANGE;
   memcpy(thread->name, name, length + 1);
+  AfterOperation(kPpUnlock);
   return 0;
 }
 
 MC_HOOK int pthread_getname_np(pthread_t handle, char* buffer, size_t size) {
   if (!g_scheduler.program_running()) return Real().pthread_getname_np(handle, buffer, size);
   EngineScope scope;
-  const Thread* thread = g_scheduler.FindByPthread(handle);
+  const uint64_t pc = MC_CALLER_PC();
+  const Thread* const thread = ThreadToName(handle, kRead, pc);
   if (thread == nullptr) return ESRCH;
-  const size_t length = strlen(thread->name);
+  char name[sizeof Thread::name];
+  CopyThreadName(*thread, name);
+  const size_t length = LengthOf(name);
   if (length >= size) return ERANGE;
-  memcpy(buffer, thread->name, length + 1);
+  memcpy(buffer, name, length + 1);
+  RecordTouchedInScope({Out(buffer, length + 1)}, pc);
+  AfterOperation(kPpUnlock);
   return 0;
 }
 

@@ -1,6 +1,6 @@
 // Signals of the program: masks and pending signals of each thread, what is done on a signal and
-// who can tell, handlers of faults, alternate stacks, waiting. corners.txt says what mc must make of
-// each.
+// who can tell, handlers of faults, alternate stacks, waiting. corners.txt says what mc must make
+// of each.
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -289,6 +289,7 @@ namespace {
 [[gnu::noinline]] int Deep(volatile int* above) {
   volatile int here[1000];
   here[0] = *above;
+  if (here[0] == 0) return 0;  // it is not
   return Deep(here) + here[0];
 }
 }  // namespace
