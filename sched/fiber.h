@@ -101,6 +101,13 @@ struct Transfer {
 extern "C" Transfer jump_fcontext(void* const to, void* data);
 extern "C" void* make_fcontext(void* stack_top, size_t size, void (*function)(Transfer));
 
+// Forgets which exceptions floating-point operations on long double have raised: jump_fcontext
+// changes all of that environment but these flags.
+inline void ClearFloatingFlags() {
+#if defined(__x86_64__)
+  asm volatile("fnclex");
+#endif
+}
 // A fiber has a floating-point environment of its own, which begins as that of its creator: of the
 // calling code, and of a fiber that make_fcontext has made.
 inline void ReadFloatingControl(uint32_t* vector_control, uint16_t* scalar_control) {

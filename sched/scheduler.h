@@ -531,6 +531,8 @@ class Scheduler final : public StateView, private SchedulerState {
 
   int (*body_)(void*) = nullptr;
   uint64_t place_of_main_ = 0;
+  uint32_t initial_vector_control_ = 0;  // what main begins with
+  uint16_t initial_scalar_control_ = 0;
   void* body_argument_ = nullptr;
 
   uint16_t* mirror_ = nullptr;

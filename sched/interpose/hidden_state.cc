@@ -23,6 +23,7 @@ namespace mc::sched {
 
 char g_strtok_state, g_multibyte_state, g_locale_state, g_search_table, g_drand48_state;
 char g_zone_state, g_terminate_handler, g_unexpected_handler, g_new_handler;
+char g_global_locale, g_thread_defaults;
 
 namespace {
 
@@ -39,6 +40,8 @@ constexpr struct {
     {&g_terminate_handler, "the terminate handler"},
     {&g_unexpected_handler, "the unexpected handler"},
     {&g_new_handler, "the new handler"},
+    {&g_global_locale, "the global locale of the C++ library"},
+    {&g_thread_defaults, "the defaults of threads"},
 };
 
 // setenv and its relatives lock each other out; getenv does not.
@@ -79,7 +82,7 @@ template <typename Result, typename Argument, typename Function>
 Result* KeepsResult(Function call, const Argument* argument, bool of_zone, uint64_t pc) {
   static char anywhere;  // the result's place is not known yet, and only the call's counts
   WillWrite(&anywhere, 1, pc);
-  if (of_zone && g_program_running) BeforeZone(pc);
+  if (of_zone && g_program_running) BeforeHidden(&g_zone_state, pc);
   Result* const result = call();
   if (!g_program_running) return result;
   if (argument != nullptr) HasRead(argument, sizeof *argument, pc);

@@ -317,6 +317,26 @@ void RecordFiles(long number, const long a[6]) {
   RecordContent(a[0], mode);
 }
 
+// Does the call make a file, with the rights that the umask leaves?
+bool MakesFile(long number, const long a[6]) {
+  switch (number) {
+    case SYS_open:
+      return (a[1] & O_CREAT) != 0;
+    case SYS_openat:
+      return (a[2] & O_CREAT) != 0;
+    case SYS_creat:
+    case SYS_mkdir:
+    case SYS_mkdirat:
+    case SYS_mknod:
+    case SYS_mknodat:
+    case SYS_mq_open:
+    case SYS_bind:
+      return true;
+    default:
+      return false;
+  }
+}
+
 void RecordOfProcess(long number, const long a[6], uint32_t effects) {
   const auto record = [](uint64_t part, uint8_t mode) {
     Record(CellOf(Part::kProcess, part), mode);
@@ -332,6 +352,7 @@ void RecordOfProcess(long number, const long a[6], uint32_t effects) {
   if ((effects & kHandles) != 0) {
     record(kSignal + static_cast<uint64_t>(a[0]), a[1] == 0 ? kRead : kReadWrite);
   }
+  if (MakesFile(number, a)) record(kMask, kRead);
   if (number == SYS_getcwd) record(kWorkingDirectory, kRead);
   if (number == SYS_getrlimit) record(kLimit, kRead);
 }

@@ -243,7 +243,7 @@ bool ChangeThreadName(const long arguments[6]) {
   const bool sets = arguments[0] == PR_SET_NAME;
   if (!sets && arguments[0] != PR_GET_NAME) return false;
   auto* const text = reinterpret_cast<char*>(arguments[1]);
-  g_scheduler.RecordCell(ThreadNameCell(self.id), sets ? kReadWrite : kRead, kValueRelevant,
+  g_scheduler.RecordCell(ThreadPropertiesCell(self.id), sets ? kReadWrite : kRead, kValueRelevant,
                          self.system_call_pc);
   if (sets) {
     size_t length = 0;

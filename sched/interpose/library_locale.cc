@@ -39,15 +39,13 @@ Touch Locale() {
   return In(&g_locale_state, is_global ? 1 : 0);
 }
 
-void BeforeZone(uint64_t pc) {
+void BeforeHidden(const char* variable, uint64_t pc) {
   EngineScope scope;
-  g_scheduler.BeforeAccess(reinterpret_cast<uintptr_t>(&g_zone_state), 1, kReadWrite, kAtomic, pc);
+  g_scheduler.BeforeAccess(reinterpret_cast<uintptr_t>(variable), 1, kReadWrite, kAtomic, pc);
 }
-Touch KnownZone() { return {&g_zone_state, 1, kRead, kAtomic}; }
 Touch LookedUpZone() {
   const uint64_t difference = HashOfZone() ^ g_zone_at_start;
-  if (!g_scheduler.ChangeZone(difference)) return KnownZone();
-  return {&g_zone_state, 1, kReadWrite, kAtomic};
+  return Hidden(&g_zone_state, g_scheduler.ChangeZone(difference) ? kReadWrite : kRead);
 }
 
 }  // namespace mc::sched

@@ -12,7 +12,7 @@ using namespace mc::sched;  // NOLINT: for the tables below
 // clang-format off
 
 #define MC_ZONE(type, name, parameters, arguments, ...) \
-  MC_LIBRARY_FUNCTION(type, name, parameters, arguments, BeforeZone(pc), __VA_ARGS__)
+  MC_LIBRARY_FUNCTION(type, name, parameters, arguments, BeforeHidden(&g_zone_state, pc), __VA_ARGS__)
 
 MC_ZONE(tm*, localtime_r, (const time_t* time, tm* to), (time, to), In(time), Out(to), KnownZone())
 MC_TOUCHES(tm*, gmtime_r, (const time_t* time, tm* to), (time, to), In(time), Out(to))

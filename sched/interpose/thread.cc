@@ -8,13 +8,9 @@
 #include <unistd.h>
 
 #include "sched/allocation_hooks.h"
-#include "sched/interpose/buffer_access.h"
 #include "sched/interpose/hook.h"
-#include "sched/interpose/kernel_state.h"
-#include "sched/interpose/library_call.h"
 #include "sched/interpose/object_views.h"
 #include "sched/interpose/real.h"
-#include "sched/interpose/shared_state.h"
 #include "sched/interpose/spin_stub.h"
 #include "sched/interpose/system_call.h"
 #include "sched/interpose/thread_operations.h"
@@ -24,6 +20,19 @@
 namespace mc::sched {
 
 namespace {
+
+// The system calls that make a thread, when there is none yet to be used again, are no business of
+// the program's.
+class KeptErrno {
+ public:
+  KeptErrno() : value_(errno) {}
+  ~KeptErrno() { errno = value_; }
+  KeptErrno(const KeptErrno&) = delete;
+  KeptErrno& operator=(const KeptErrno&) = delete;
+
+ private:
+  int value_;
+};
 
 Cell ExitCell(const Thread& thread) { return MakeCell(CellKind::kThreadExit, thread.id); }
 
@@ -103,6 +112,7 @@ int FinishJoin(Thread& target, void** result, uint16_t flags, uint64_t pc) {
 
 int CreateThread(pthread_t* handle, const pthread_attr_t* attributes, void* (*entry)(void*),
                  void* argument, uint64_t pc) {
+  const KeptErrno kept;
   g_scheduler.BeforeCreation(kPpEveryAccess, pc, static_cast<uint8_t>(OperationDetail::kCreate));
   Thread& child = g_scheduler.NextChild();
   if (child.creator == kNoThread) return EAGAIN;  // there are no resources for one more
@@ -246,71 +256,6 @@ MC_HOOK int pthread_getattr_np(pthread_t handle, pthread_attr_t* attributes) {
                         thread->stack_high - thread->stack_low);
   pthread_attr_setdetachstate(attributes,
                               thread->detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE);
-  return 0;
-}
-
-namespace {
-// Whose name it is; null if there is no such thread.
-Thread* ThreadToName(pthread_t handle, uint8_t mode, uint64_t pc) {
-  BeforeOperation(kPpLock, pc, OperationDetail::kSystemCall);
-  Thread* const thread = g_scheduler.FindByPthread(handle);
-  if (thread != nullptr) {
-    g_scheduler.RecordCell(ThreadNameCell(thread->id), mode, kValueRelevant, pc);
-  }
-  return thread;
-}
-}  // namespace
-
-MC_HOOK int pthread_setname_np(pthread_t handle, const char* name) {
-  if (!g_scheduler.program_running()) return Real().pthread_setname_np(handle, name);
-  EngineScope scope;
-  const uint64_t pc = MC_CALLER_PC();
-  const size_t length = LengthOf(name);
-  RecordTouchedInScope({In(name, length + 1)}, pc);
-  if (length >= sizeof Thread::name) return ERANGE;
-  Thread* const thread = ThreadToName(handle, kReadWrite, pc);
-  if (thread == nullptr) return ESRCH;
-  memcpy(thread->name, name, length + 1);
-  AfterOperation(kPpUnlock);
-  return 0;
-}
-
-MC_HOOK int pthread_getname_np(pthread_t handle, char* buffer, size_t size) {
-  if (!g_scheduler.program_running()) return Real().pthread_getname_np(handle, buffer, size);
-  EngineScope scope;
-  const uint64_t pc = MC_CALLER_PC();
-  const Thread* const thread = ThreadToName(handle, kRead, pc);
-  if (thread == nullptr) return ESRCH;
-  char name[sizeof Thread::name];
-  CopyThreadName(*thread, name);
-  const size_t length = LengthOf(name);
-  if (length >= size) return ERANGE;
-  memcpy(buffer, name, length + 1);
-  RecordTouchedInScope({Out(buffer, length + 1)}, pc);
-  AfterOperation(kPpUnlock);
-  return 0;
-}
-
-// Where and how urgently a thread runs is the search's business.
-MC_HOOK int pthread_setaffinity_np(pthread_t handle, size_t size, const cpu_set_t* set) {
-  if (!g_scheduler.program_running()) return Real().pthread_setaffinity_np(handle, size, set);
-  return 0;
-}
-
-MC_HOOK int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t* set) {
-  if (!g_scheduler.program_running()) return Real().sched_setaffinity(pid, size, set);
-  return 0;
-}
-
-MC_HOOK int pthread_setschedparam(pthread_t handle, int policy, const sched_param* parameters) {
-  if (!g_scheduler.program_running()) {
-    return Real().pthread_setschedparam(handle, policy, parameters);
-  }
-  return 0;
-}
-
-MC_HOOK int pthread_setschedprio(pthread_t handle, int priority) {
-  if (!g_scheduler.program_running()) return Real().pthread_setschedprio(handle, priority);
   return 0;
 }
 

@@ -6,7 +6,9 @@
 #include <iconv.h>
 #include <locale.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <threads.h>
 #include <unistd.h>
 
@@ -22,8 +24,10 @@
 #include <cwctype>
 #include <exception>
 #include <iostream>
+#include <locale>
 #include <mutex>
 #include <new>
+#include <sstream>
 #include <thread>
 
 #include "mc/mc.h"
@@ -331,4 +335,117 @@ MC_TEST(NameIsAskedFor) {
   pthread_getname_np(pthread_self(), name, sizeof name);
   other.join();
   mc_assert(std::strcmp(name, "before") == 0);
+}
+MC_TEST(PropertiesOfEachThread) {
+  std::thread other([] {
+    cpu_set_t one, now;
+    CPU_ZERO(&one);
+    CPU_SET(0, &one);
+    mc_assert(pthread_setaffinity_np(pthread_self(), sizeof one, &one) == 0);
+    mc_assert(sched_getaffinity(0, sizeof now, &now) == 0 && CPU_EQUAL(&one, &now));
+    CPU_ZERO(&one);
+    mc_assert(pthread_setaffinity_np(pthread_self(), sizeof one, &one) == EINVAL);
+    sched_param parameters = {};
+    int policy = 0, old = -1;
+    mc_assert(pthread_setschedparam(pthread_self(), SCHED_BATCH, &parameters) == 0);
+    mc_assert(pthread_getschedparam(pthread_self(), &policy, &parameters) == 0);
+    mc_assert(policy == SCHED_BATCH);
+    mc_assert(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old) == 0);
+    mc_assert(old == PTHREAD_CANCEL_ENABLE);
+    ++count;
+  });
+  ++count;
+  int policy = -1, old = -1;
+  sched_param parameters;
+  pthread_getschedparam(pthread_self(), &policy, &parameters);
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
+  mc_assert(policy == SCHED_OTHER && old == PTHREAD_CANCEL_ENABLE);
+  other.join();
+}
+MC_TEST(ErrorNumberOfEachThread) {
+  errno = 7;
+  std::thread other([] {
+    errno = 5;
+    ++count;
+    mc_assert(errno == 5);
+  });
+  ++count;
+  mc_assert(errno == 7);
+  other.join();
+  mc_assert(errno == 7);
+}
+// Every execution begins with none.
+MC_TEST(FloatingFlags) {
+  mc_assert(std::fetestexcept(FE_ALL_EXCEPT) == 0);
+  std::thread other([] { ++count; });
+  ++count;
+  other.join();
+  volatile long double zero = 0, one = 1;
+  zero = one / zero;
+  mc_assert(std::fetestexcept(FE_DIVBYZERO) != 0);
+}
+
+// ---- What belongs to the process
+
+namespace {
+int exits = 0;
+void FirstExit() { mc_assert(exits++ == 1); }
+void SecondExit() { mc_assert(exits++ == 0); }
+}  // namespace
+
+MC_TEST(OrderOfExitHandlers) {
+  std::thread other([] { std::atexit(SecondExit); });
+  std::atexit(FirstExit);
+  other.join();
+  std::exit(0);
+}
+MC_TEST(OrderOfQuickExitHandlers) {
+  std::thread other([] { std::at_quick_exit(SecondExit); });
+  std::at_quick_exit(FirstExit);
+  other.join();
+  std::quick_exit(0);
+}
+MC_TEST(RightsOfAFile) {
+  umask(022);
+  std::thread other([] { umask(077); });
+  char name[] = "rights.XXXXXX";
+  const int made = mkstemp(name);
+  close(made);
+  unlink(name);
+  mkdir(name, 0777);
+  struct stat status = {};
+  stat(name, &status);
+  rmdir(name);
+  other.join();
+  mc_assert((status.st_mode & 0777) == 0755);
+}
+MC_TEST(DefaultsOfThreads) {
+  std::thread other([] { pthread_setconcurrency(4); });
+  const int level = pthread_getconcurrency();
+  other.join();
+  mc_assert(level == 0);
+}
+
+namespace {
+struct Comma : std::numpunct<char> {
+  char do_decimal_point() const override { return ','; }
+};
+}  // namespace
+
+MC_TEST(GlobalLocale) {
+  const std::locale with_comma(std::locale::classic(), new Comma);
+  std::thread other([&] { std::locale::global(with_comma); });
+  const std::locale now;
+  other.join();
+  std::locale::global(std::locale::classic());
+  mc_assert(now == std::locale::classic());
+}
+MC_TEST(GlobalLocaleOfAStream) {
+  const std::locale with_comma(std::locale::classic(), new Comma);
+  std::thread other([&] { std::locale::global(with_comma); });
+  std::ostringstream text;
+  text << 1.5;
+  other.join();
+  std::locale::global(std::locale::classic());
+  mc_assert(text.str() == "1.5");
 }
