@@ -14,6 +14,9 @@ void FindCLibrary();
 
 inline bool IsCLibraryCode(uint64_t pc) { return pc - g_c_library_begin < g_c_library_size; }
 
+// Code of the dynamic loader: what it keeps is not part of the snapshot.
+bool IsLoaderCode(uint64_t pc);
+
 }  // namespace mc::sched
 
 #endif  // MC_SCHED_C_LIBRARY_H_

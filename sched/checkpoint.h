@@ -41,6 +41,7 @@ struct SchedulerState {
   size_t position_ = 0;  // index of the running event in the trace
   size_t next_position_ = 0;
   size_t finished_events_ = 0;  // events of this execution that are over
+  uint64_t zone_ = 0;           // by which the time zone differs from that at the start
 };
 
 struct Checkpoint {

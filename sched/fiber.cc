@@ -1,6 +1,7 @@
 #include "sched/fiber.h"
 
 #include <asm/prctl.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <pthread.h>
@@ -37,6 +38,29 @@ int AddTlsSize(dl_phdr_info* info, size_t, void*) {
     g_tls_size = (g_tls_size + header.p_memsz + align - 1 + align) & ~(align - 1);
   }
   return 0;
+}
+
+// Where they are in the descriptor, from the thread pointer on; 0: nowhere.
+size_t g_error_text = 0, g_signal_text = 0;
+
+// The calling thread has just been given `text`. Makes as if it had not, but for the memory.
+size_t FindAndForget(const char* text) {
+  const auto* const size =
+      static_cast<const uint32_t*>(dlsym(RTLD_DEFAULT, "_thread_db_sizeof_pthread"));
+  const uintptr_t begin = ReadThreadPointer();
+  for (size_t at = 0; size != nullptr && at + sizeof(uintptr_t) <= *size; at += sizeof(uintptr_t)) {
+    auto* const place = reinterpret_cast<uintptr_t*>(begin + at);
+    if (*place != reinterpret_cast<uintptr_t>(text)) continue;
+    *place = 0;
+    return at;
+  }
+  return 0;
+}
+
+void FindTexts() {
+  constexpr int kUnknown = 9999;
+  g_error_text = FindAndForget(strerror(kUnknown));
+  g_signal_text = FindAndForget(strsignal(kUnknown));
 }
 
 struct ParkedThread {
@@ -94,6 +118,7 @@ void InitialiseFibers() {
   g_has_wrfsbase = (getauxval(AT_HWCAP2) & 2) != 0;
   g_tls_size = 0;
   dl_iterate_phdr(AddTlsSize, nullptr);
+  FindTexts();
 }
 
 bool MakeSlot(uint32_t index, Slot* slot) {
@@ -126,10 +151,22 @@ bool MakeSlot(uint32_t index, Slot* slot) {
   }
   slot->initial_tls = static_cast<unsigned char*>(EngineAllocate(g_tls_size + 1));
   memcpy(slot->initial_tls, reinterpret_cast<void*>(slot->thread_pointer - g_tls_size), g_tls_size);
+  const TextsOfThread texts = FindTextsOfThread(slot->thread_pointer);
+  if (texts.error != nullptr) slot->initial_texts[0] = *texts.error;
+  if (texts.signal != nullptr) slot->initial_texts[1] = *texts.signal;
   return true;
 }
 
 size_t SlotTlsSize() { return g_tls_size; }
+
+TextsOfThread FindTextsOfThread(uintptr_t thread_pointer) {
+  TextsOfThread texts;
+  if (g_error_text != 0) texts.error = reinterpret_cast<uintptr_t*>(thread_pointer + g_error_text);
+  if (g_signal_text != 0) {
+    texts.signal = reinterpret_cast<uintptr_t*>(thread_pointer + g_signal_text);
+  }
+  return texts;
+}
 
 bool g_clean_stacks = false;
 
@@ -155,6 +192,9 @@ bool GrowStack(Slot* slot, size_t size) {
 
 void ResetSlotTls(const Slot& slot) {
   memcpy(reinterpret_cast<void*>(slot.thread_pointer - g_tls_size), slot.initial_tls, g_tls_size);
+  const TextsOfThread texts = FindTextsOfThread(slot.thread_pointer);
+  if (texts.error != nullptr) *texts.error = slot.initial_texts[0];
+  if (texts.signal != nullptr) *texts.signal = slot.initial_texts[1];
 }
 
 }  // namespace mc::sched

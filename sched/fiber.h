@@ -24,6 +24,16 @@ inline bool IsStackGuard(uintptr_t address) {
   if (address < kFiberStackBase || address >= kSlotThreadBase) return false;
   return (address - kFiberStackBase) % kFiberStackStride < kFiberStackStride - kFiberStackSize;
 }
+// Stack or thread-local storage of a thread, but for main's storage.
+inline bool IsThreadMemory(uintptr_t address) {
+  constexpr size_t kSlots = (kSlotThreadBase - kFiberStackBase) / kFiberStackStride;
+  return address - kFiberStackBase < kSlotThreadBase - kFiberStackBase + kSlots * kSlotThreadStride;
+}
+// Index of the slot that the memory belongs to.
+inline size_t SlotOfMemory(uintptr_t address) {
+  return address < kSlotThreadBase ? (address - kFiberStackBase) / kFiberStackStride
+                                   : (address - kSlotThreadBase) / kSlotThreadStride;
+}
 inline bool IsFiberStack(uintptr_t address) {
   return address >= kFiberStackBase && address < kSlotThreadBase;
 }
@@ -32,6 +42,7 @@ struct Slot {
   uintptr_t thread_pointer = 0;
   uintptr_t stack_low = 0, stack_high = 0;
   unsigned char* initial_tls = nullptr;  // copy of the static TLS block as a fresh thread has it
+  uintptr_t initial_texts[2] = {};       // what TextsOfThread() refers to in a fresh thread
 };
 
 // Chooses how the thread register is written. Called once.
@@ -49,6 +60,14 @@ bool GrowStack(Slot* slot, size_t size);
 void ResetSlotTls(const Slot& slot);
 // The size of that storage; it ends at the thread pointer.
 size_t SlotTlsSize();
+
+// Where the C library's descriptor of a thread refers to the texts that strerror and strsignal have
+// made for it; null if it does so elsewhere. Part of what ResetSlotTls puts back.
+struct TextsOfThread {
+  uintptr_t* error = nullptr;
+  uintptr_t* signal = nullptr;
+};
+TextsOfThread FindTextsOfThread(uintptr_t thread_pointer);
 
 uintptr_t ReadThreadPointer();
 
@@ -81,6 +100,27 @@ struct Transfer {
 };
 extern "C" Transfer jump_fcontext(void* const to, void* data);
 extern "C" void* make_fcontext(void* stack_top, size_t size, void (*function)(Transfer));
+
+// Forgets which exceptions floating-point operations on long double have raised: jump_fcontext
+// changes all of that environment but these flags.
+inline void ClearFloatingFlags() {
+#if defined(__x86_64__)
+  asm volatile("fnclex");
+#endif
+}
+// A fiber has a floating-point environment of its own, which begins as that of its creator: of the
+// calling code, and of a fiber that make_fcontext has made.
+inline void ReadFloatingControl(uint32_t* vector_control, uint16_t* scalar_control) {
+#if defined(__x86_64__)
+  asm volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(*vector_control), "=m"(*scalar_control));
+#endif
+}
+inline void SetFloatingControl(void* context, uint32_t vector_control, uint16_t scalar_control) {
+#if defined(__x86_64__)
+  static_cast<uint32_t*>(context)[0] = vector_control;
+  static_cast<uint16_t*>(context)[2] = scalar_control;
+#endif
+}
 
 }  // namespace mc::sched
 

@@ -22,6 +22,9 @@ namespace mc::sched {
 // SystemCallEffect bits of what the running execution has done (interpose/system_call_effects.h).
 extern uint32_t g_kernel_effects;
 
+// The signals that main blocks when an execution begins (interpose/program_signals.h).
+extern uint64_t g_initial_signal_mask;
+
 // Called once, at the snapshot.
 void SaveKernelState();
 // At the end of an execution, if g_kernel_effects is not 0. Before that the program's memory is to

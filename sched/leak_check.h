@@ -13,8 +13,16 @@
 
 namespace mc::sched {
 
+// The thread-local storage of a thread. Main's is a root. That of a thread that has ended is gone;
+// what the C library refers to there (a text that strerror has made) it would have freed.
+struct ThreadStorage {
+  uintptr_t begin, end;
+  bool only_of_c_library;  // only blocks that the C library has allocated
+};
+
 // In order of address. The blocks belong to the heap.
-std::vector<const HeapBlock*> FindLostBlocks(const ProgramHeap& heap, const Snapshot& snapshot);
+std::vector<const HeapBlock*> FindLostBlocks(const ProgramHeap& heap, const Snapshot& snapshot,
+                                             const std::vector<ThreadStorage>& storage);
 
 }  // namespace mc::sched
 

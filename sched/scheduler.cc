@@ -219,6 +219,12 @@ void Scheduler::StartChild(Thread& child, void* (*entry)(void*), void* argument)
   child.entry = entry;
   child.argument = argument;
   child.clock_ns = t.clock_ns;
+  child.signal_mask = t.signal_mask;
+  ReadFloatingControl(&child.vector_control, &child.scalar_control);
+  std::copy(std::begin(t.name), std::end(t.name), child.name);
+  child.policy = t.policy;
+  child.priority = t.priority;
+  if (!t.processors.empty()) child.processors = t.processors;
   child.created = OwnedMemory::Time(position_, hook_calls_ + 1);
   thread_limit_ = std::max<uint32_t>(thread_limit_, child.id + 1u);
   Progress();
@@ -359,6 +365,23 @@ void Scheduler::ReportPoisonedAccess(uintptr_t address, size_t size, uint8_t mod
              access + " lies outside its block (offset " + std::to_string(what.offset) + " of " +
                  std::to_string(block.size) + " bytes)",
              pc, details);
+}
+
+void Scheduler::AccessToThread(uintptr_t address, size_t size, uint8_t mode, uint64_t pc) {
+  const size_t slot = SlotOfMemory(address);
+  if (slot >= thread_limit_ || slot == current_->id || !threads_[slot]->exists) return;
+  // Where main returns, the process ends: what is of main is there as long as other threads are.
+  if (slot != 0 || !main_returned_) {
+    RecordCell(MakeCell(CellKind::kThreadExit, slot), kRead, kValueRelevant, pc);
+    if (threads_[slot]->status == ThreadStatus::kFinished) {
+      const char* const part = IsFiberStack(address) ? "stack" : "thread-local storage";
+      FailThread(BugKind::kUseAfterFree,
+                 "an access to " + std::to_string(size) + " bytes at " + Hex(address) +
+                     " touches the " + part + " of T" + std::to_string(slot) + ", which has ended",
+                 pc);
+    }
+  }
+  if (mode != kRead) BeforeWriteToOtherStack(address, size);
 }
 
 }  // namespace mc::sched

@@ -228,10 +228,10 @@ class Scheduler final : public StateView, private SchedulerState {
         !owned_.Pass(address, size, t, OwnedMemory::Time(position_, hook_calls_ + 1))) {
       return false;
     }
+    if (IsFiberStack(address) && (address < t.stack_low || address >= t.stack_high)) return false;
     if (mode == kRead) {
       if (!t.spin.PassRead()) return false;
     } else {
-      if (IsFiberStack(address) && (address < t.stack_low || address >= t.stack_high)) return false;
       NoteOwnWrite(address, size);
     }
     ++hook_calls_;
@@ -259,12 +259,21 @@ class Scheduler final : public StateView, private SchedulerState {
     if (heap_.IsBadAccess(address, size)) {
       ReportPoisonedAccess(address, size, mode, flags, pc);
     }
-    if (mode != kRead) BeforeWriteToOtherStack(address, size);
+    BeforeAccessToThread(address, size, mode, pc);
     return is_point;
   }
-  // Memory that a system call has written: reports it if it is heap memory that is not alive.
+  // Memory that a library function or a system call has read or written: reports it if it is not
+  // alive.
   void CheckAlive(uintptr_t address, size_t size, uint8_t mode, uint64_t pc) {
     if (heap_.IsBadAccess(address, size)) ReportPoisonedAccess(address, size, mode, 0, pc);
+    BeforeAccessToThread(address, size, mode, pc);
+  }
+  // If the memory is another thread's own: whether that has ended decides what becomes of the
+  // access.
+  void BeforeAccessToThread(uintptr_t address, size_t size, uint8_t mode, uint64_t pc) {
+    if (!IsThreadMemory(address)) return;
+    if (address >= current_->stack_low && address < current_->stack_high) return;
+    AccessToThread(address, size, mode, pc);
   }
   // An access to heap memory, or a free of it, that fails because of what the memory is: that it
   // was freed, and by whom, is something the failing block depends on.
@@ -333,6 +342,13 @@ class Scheduler final : public StateView, private SchedulerState {
     if (!IsFiberStack(address)) return;
     if (address >= current_->stack_low && address < current_->stack_high) return;
     NoteWriteToOtherStack(address, size);
+  }
+
+  // The program has looked up its time zone: does it differ from what was known of it?
+  bool ChangeZone(uint64_t zone) {
+    const bool changes = zone_ != zone;
+    zone_ = zone;
+    return changes;
   }
 
   // -- for hooks: threads
@@ -417,6 +433,7 @@ class Scheduler final : public StateView, private SchedulerState {
   void PreemptBeforeAccess(uint64_t pc);
   void ReportPoisonedAccess(uintptr_t address, size_t size, uint8_t mode, uint16_t flags,
                             uint64_t pc);
+  void AccessToThread(uintptr_t address, size_t size, uint8_t mode, uint64_t pc);
   void RecordBlockingTest(const Operation& operation);
 
   // -- scheduler_spin.cc: threads that wait in a loop
@@ -515,6 +532,8 @@ class Scheduler final : public StateView, private SchedulerState {
 
   int (*body_)(void*) = nullptr;
   uint64_t place_of_main_ = 0;
+  uint32_t initial_vector_control_ = 0;  // what main begins with
+  uint16_t initial_scalar_control_ = 0;
   void* body_argument_ = nullptr;
 
   uint16_t* mirror_ = nullptr;

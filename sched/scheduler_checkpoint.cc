@@ -44,6 +44,9 @@ bool Scheduler::SaveThread(const Thread& thread, Checkpoint::SavedThread* out,
   const auto stack = reinterpret_cast<uintptr_t>(thread.context);
   memory->Add(thread.context, thread.stack_high - stack);
   memory->Add(reinterpret_cast<const void*>(thread.thread_pointer - SlotTlsSize()), SlotTlsSize());
+  const TextsOfThread texts = FindTextsOfThread(thread.thread_pointer);
+  if (texts.error != nullptr) memory->Add(texts.error, sizeof *texts.error);
+  if (texts.signal != nullptr) memory->Add(texts.signal, sizeof *texts.signal);
   return true;
 }
 

@@ -306,7 +306,19 @@ void Scheduler::ReportLeaks() {
     // What a thread that still exists refers to is not lost.
     if (t.exists && t.status != ThreadStatus::kFinished) return;
   }
-  const std::vector<const HeapBlock*> lost = FindLostBlocks(heap_, snapshot_);
+  std::vector<ThreadStorage> storage;
+  for (uint32_t id = 0; id < thread_limit_; ++id) {
+    const uintptr_t end = threads_[id]->thread_pointer;
+    if (!threads_[id]->exists) continue;
+    storage.push_back({end - SlotTlsSize(), end, id != 0});
+    const TextsOfThread texts = FindTextsOfThread(end);
+    for (const uintptr_t* text : {texts.error, texts.signal}) {
+      if (text == nullptr) continue;
+      const auto place = reinterpret_cast<uintptr_t>(text);
+      storage.push_back({place, place + sizeof *text, true});
+    }
+  }
+  const std::vector<const HeapBlock*> lost = FindLostBlocks(heap_, snapshot_, storage);
   if (lost.empty()) return;
   uint64_t bytes = 0;
   std::string details;

@@ -23,6 +23,9 @@ void Scheduler::Initialise(int (*body)(void*), void* argument) {
   __libc_single_threaded = 0;
   FindCLibrary();
   InitialiseFibers();
+  constexpr uint32_t kVectorFlags = 0x3f;
+  ReadFloatingControl(&initial_vector_control_, &initial_scalar_control_);
+  initial_vector_control_ &= ~kVectorFlags;
   MakeThread(kNoThread, 0);
   MakeSlots(kSlotsAtStart);
   engine_.thread_pointer = threads_[0]->thread_pointer;
@@ -194,8 +197,12 @@ void Scheduler::BeginAnew() {
   snapshot_.Restore();
   heap_.Restore();
   ResetExitHandlers();
+  ClearFloatingFlags();
   Thread& main = *threads_[0];
   main.exists = true;
+  main.signal_mask = g_initial_signal_mask;
+  main.vector_control = initial_vector_control_;
+  main.scalar_control = initial_scalar_control_;
   main.entry = &Scheduler::MainThread;
   main.argument = this;
 }
@@ -223,6 +230,7 @@ void Scheduler::SwitchTo(Thread& next) {
     if (g_clean_stacks) ClearStack(next.stack_low, next.stack_high);
     next.context = make_fcontext(reinterpret_cast<void*>(next.stack_high),
                                  next.stack_high - next.stack_low, &Scheduler::FiberMain);
+    SetFloatingControl(next.context, next.vector_control, next.scalar_control);
   }
   WriteThreadPointer(next.thread_pointer);
   const Transfer from = jump_fcontext(next.context, self);

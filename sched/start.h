@@ -24,6 +24,9 @@ extern AgentFunction g_agent;
 // From here on code is either the engine's or the program's (see allocation_hooks.h).
 void MarkEngineStarted();
 
+// The time zone is the one that has just been looked up.
+void NoteZoneAtStart();
+
 // Was a thread made before main, by a constructor? Its work is over, or lost, when main begins.
 bool ThreadBeforeMain();
 extern bool g_thread_before_main;

@@ -55,9 +55,17 @@ struct ThreadState {
 
   void* cleanup = nullptr;  // its innermost clean-up handler of C code: a __pthread_unwind_buf_t
 
+  uint32_t vector_control = 0;  // the floating-point control words (MXCSR, x87) that it
+  uint16_t scalar_control = 0;  // begins with: its creator's
+
   uint64_t random_draws = 0;    // random numbers it has asked the system for
+  uint64_t signal_mask = 0;     // bit n-1: signal n is blocked
   uint64_t system_call_pc = 0;  // of the C library's function that asks the kernel; 0: of none
   char name[16] = {};           // pthread_setname_np
+  int cancel_state = 0;         // pthread_setcancelstate, pthread_setcanceltype
+  int cancel_type = 0;
+  int policy = 0;  // pthread_setschedparam: mc does not heed it
+  int priority = 0;
 };
 static_assert(std::is_trivially_copyable_v<ThreadState>);
 
@@ -81,12 +89,13 @@ struct ThreadLists {
     void* object;
   };
   std::vector<Destructor> destructors;
-  std::vector<void*> specific;      // pthread_setspecific values by key
-  std::vector<uintptr_t> barriers;  // barriers it has arrived at, since they were initialised
+  std::vector<void*> specific;            // pthread_setspecific values by key
+  std::vector<uintptr_t> barriers;        // barriers it has arrived at, since they were initialised
+  std::vector<unsigned char> processors;  // pthread_setaffinity_np; empty: wherever main may run
 
   bool AllEmpty() const {
     return read_holds.empty() && held.empty() && destructors.empty() && specific.empty() &&
-           barriers.empty();
+           barriers.empty() && processors.empty();
   }
 };
 

@@ -5,6 +5,9 @@
 #include <stdio_ext.h>
 #include <unistd.h>
 
+// Of the C library: gives a stream the buffer for wide characters that it has not got yet.
+extern "C" void _IO_wdoallocbuf(FILE* stream);
+
 namespace mc::checker {
 namespace {
 
@@ -14,8 +17,10 @@ char g_buffer[BUFSIZ];
 }  // namespace
 
 void PrepareOutput() {
-  if (__fbufsize(stdout) != 0) return;  // a constructor has printed
-  setvbuf(stdout, g_buffer, isatty(1) != 0 ? _IOLBF : _IOFBF, sizeof g_buffer);
+  if (__fbufsize(stdout) == 0) {  // no constructor has printed
+    setvbuf(stdout, g_buffer, isatty(1) != 0 ? _IOLBF : _IOFBF, sizeof g_buffer);
+  }
+  _IO_wdoallocbuf(stdout);
 }
 
 void SilenceOutput() {

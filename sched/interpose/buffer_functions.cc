@@ -1,5 +1,6 @@
 // Functions of the C library that read or write a buffer of the program from inside: what they
 // touch is recorded, as for memcpy (memory_functions.cc).
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -14,6 +15,7 @@
 #include "sched/interpose/hook.h"
 #include "sched/interpose/kernel_arguments.h"
 #include "sched/interpose/library_call.h"
+#include "sched/interpose/program_signals.h"
 #include "sched/interpose/real_function.h"
 #include "sched/interpose/system_call_point.h"
 #include "sched/scheduler.h"
@@ -29,10 +31,19 @@ ssize_t Send(Function real, long number, int descriptor, const void* place, size
   if (!g_program_running) return real(descriptor, place, size, arguments...);
   Reads(place, size, pc);
   const bool is_output = descriptor == STDOUT_FILENO || descriptor == STDERR_FILENO;
-  const SystemCallPoint point(pc, !is_output);
+  ssize_t result;
+  {
+    const SystemCallPoint point(pc, !is_output);
+    EngineScope scope;
+    BeforeSystemCall(number, descriptor, place, size, arguments...);
+    result = real(descriptor, place, size, arguments...);
+  }
+  if (result >= 0) return result;
   EngineScope scope;
-  BeforeSystemCall(number, descriptor, place, size, arguments...);
-  return real(descriptor, place, size, arguments...);
+  const int error = errno;
+  TakeSignals(pc);  // SIGPIPE
+  errno = error;
+  return result;
 }
 
 }  // namespace

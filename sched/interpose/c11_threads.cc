@@ -213,11 +213,11 @@ MC_HOOK void tss_delete(tss_t key) {
 MC_HOOK int tss_set(tss_t key, void* value) {
   if (!g_scheduler.program_running()) return Real().tss_set(key, value);
   EngineScope scope;
-  return ThreadResult(SetSpecific(key, value));
+  return ThreadResult(SetSpecific(key, value, MC_CALLER_PC()));
 }
 
 MC_HOOK void* tss_get(tss_t key) {
   if (!g_scheduler.program_running()) return Real().tss_get(key);
   EngineScope scope;
-  return GetSpecific(key);
+  return GetSpecific(key, MC_CALLER_PC());
 }

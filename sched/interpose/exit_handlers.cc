@@ -7,7 +7,10 @@
 
 #include <vector>
 
+#include "sched/c_library.h"
 #include "sched/interpose/export.h"
+#include "sched/interpose/hook.h"
+#include "sched/interpose/shared_state.h"
 #include "sched/scheduler.h"
 
 namespace mc::sched {
@@ -105,10 +108,16 @@ bool IsProgramCode(void (*function)(void*)) {
   return address >= TheProgram().begin && address < TheProgram().end;
 }
 
-void Register(HandlerList& list, void (*function)(void*), void* argument) {
+// Which handler runs first depends on which was registered first.
+void Register(HandlerList& list, void (*function)(void*), void* argument, uint64_t pc) {
   if (g_program_running) {
     EngineScope scope;
+    if (!IsCLibraryCode(pc)) BeforeOperation(kPpLock, pc, OperationDetail::kSystemCall);
+    g_scheduler.RecordCell(SharedStateCell(SharedState::kExitHandlers), kReadWrite,
+                           kValueRelevant | kAcquire | kRelease, pc);
     list.added.push_back({function, argument, true});
+    g_scheduler.Progress();
+    AfterOperation(kPpUnlock);
   } else {
     HookRealExit(TheLists());
     list.initial.push_back({function, argument, IsProgramCode(function)});
@@ -155,11 +164,11 @@ using mc::sched::TheLists;
 
 // atexit and at_quick_exit are a part of every program that call these two.
 MC_EXPORT int __cxa_atexit(void (*function)(void*), void* argument, void*) {
-  Register(TheLists().at_exit, function, argument);
+  Register(TheLists().at_exit, function, argument, MC_CALLER_PC());
   return 0;
 }
 MC_EXPORT int __cxa_at_quick_exit(void (*function)(void*), void*) {
-  Register(TheLists().at_quick_exit, function, nullptr);
+  Register(TheLists().at_quick_exit, function, nullptr, MC_CALLER_PC());
   return 0;
 }
 // Called when a library is unloaded, and by every module's last fini function: nothing to do.

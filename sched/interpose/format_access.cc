@@ -8,6 +8,7 @@
 
 #include "sched/engine_scope.h"
 #include "sched/interpose/buffer_access.h"
+#include "sched/interpose/hidden_variables.h"
 #include "sched/interpose/library_call.h"
 
 namespace mc::sched {
@@ -74,6 +75,30 @@ void ReadsText(const T* text, int most, uint64_t pc) {
   Reads(read.place, read.size, pc);
 }
 
+// Does the locale tell how it is converted? It has the separator of fractions, and how characters
+// of several bytes are made.
+template <typename C>
+bool IsOfLocale(C conversion, Length length, bool to_wide) {
+  switch (conversion) {
+    case 'e':
+    case 'E':
+    case 'f':
+    case 'F':
+    case 'g':
+    case 'G':
+    case 'a':
+    case 'A':
+    case 'S':
+    case 'C':
+      return true;
+    case 's':
+    case 'c':
+      return (length != Length::kInt) != to_wide;
+    default:
+      return false;
+  }
+}
+
 // Behind a '[': the character behind the matching ']'.
 template <typename C>
 const C* SkipSet(const C* at) {
@@ -89,6 +114,7 @@ void ReadsArguments(const C* format, va_list arguments, uint64_t pc) {
   RecordTouched({Text(format)}, pc);
   va_list rest;
   va_copy(rest, arguments);
+  bool uses_locale = false;
   for (const C* at = format; *at != 0;) {
     if (*at++ != '%') continue;
     while (*at == '-' || *at == '+' || *at == ' ' || *at == '#' || *at == '0' || *at == '\'') ++at;
@@ -111,6 +137,7 @@ void ReadsArguments(const C* format, va_list arguments, uint64_t pc) {
     const C conversion = *at;
     if (conversion == 0) break;
     ++at;
+    uses_locale = uses_locale || IsOfLocale(conversion, length, sizeof(C) > 1);
     switch (conversion) {
       case '%':
       case 'm':
@@ -165,6 +192,7 @@ void ReadsArguments(const C* format, va_list arguments, uint64_t pc) {
     }
   }
   va_end(rest);
+  if (uses_locale) RecordTouched({Locale()}, pc);
 }
 
 template <typename C>
@@ -189,6 +217,7 @@ void HasScannedArguments(const C* format, va_list arguments, int count, uint64_t
     ++at;
     if (conversion == '[') at = SkipSet(at);
     if (conversion == '%' || !assigns) continue;
+    if (IsOfLocale(conversion, length, sizeof(C) > 1)) RecordTouched({Locale()}, pc);
     void* const place = va_arg(rest, void*);
     size_t size = SizeOf(length);
     const bool is_text = conversion == 's' || conversion == 'S' || conversion == '[';

@@ -17,10 +17,13 @@
 #include "sched/interpose/hook.h"
 #include "sched/interpose/real_function.h"
 #include "sched/interpose/shared_state.h"
+#include "sched/interpose/thread_specific.h"
 
 namespace mc::sched {
 
 char g_strtok_state, g_multibyte_state, g_locale_state, g_search_table, g_drand48_state;
+char g_zone_state, g_terminate_handler, g_unexpected_handler, g_new_handler;
+char g_global_locale, g_thread_defaults;
 
 namespace {
 
@@ -33,6 +36,12 @@ constexpr struct {
     {&g_locale_state, "the locale"},
     {&g_search_table, "the table of hsearch"},
     {&g_drand48_state, "the state of drand48 and its relatives"},
+    {&g_zone_state, "the time zone"},
+    {&g_terminate_handler, "the terminate handler"},
+    {&g_unexpected_handler, "the unexpected handler"},
+    {&g_new_handler, "the new handler"},
+    {&g_global_locale, "the global locale of the C++ library"},
+    {&g_thread_defaults, "the defaults of threads"},
 };
 
 // setenv and its relatives lock each other out; getenv does not.
@@ -73,10 +82,11 @@ template <typename Result, typename Argument, typename Function>
 Result* KeepsResult(Function call, const Argument* argument, bool of_zone, uint64_t pc) {
   static char anywhere;  // the result's place is not known yet, and only the call's counts
   WillWrite(&anywhere, 1, pc);
+  if (of_zone && g_program_running) BeforeHidden(&g_zone_state, pc);
   Result* const result = call();
   if (!g_program_running) return result;
   if (argument != nullptr) HasRead(argument, sizeof *argument, pc);
-  if (of_zone) HasRead(&environ, sizeof environ, pc);
+  if (of_zone) RecordTouched({In(&environ), LookedUpZone()}, pc);
   if (result == nullptr) return result;
   if constexpr (sizeof(Result) == 1) {
     HasWritten(result, LengthOf(result) + 1, pc);
@@ -108,6 +118,7 @@ const char* NameOfHiddenState(uintptr_t address) {
     if (reinterpret_cast<uintptr_t>(one.place) == address) return one.name;
   }
   if (address - reinterpret_cast<uintptr_t>(&environ) < sizeof environ) return "the environment";
+  if (IsKeyPlace(address)) return "a thread-specific key";
   return nullptr;
 }
 
@@ -220,7 +231,8 @@ MC_EXPORT char* setlocale(int category, const char* name) noexcept {
 MC_EXPORT lconv* localeconv() noexcept {
   MC_REAL_OF(localeconv);
   const uint64_t pc = MC_CALLER_PC();
-  return KeepsResult<lconv>([&] { return real(); }, &g_locale_state, false, pc);
+  if (g_program_running) RecordTouched({Locale()}, pc);
+  return KeepsResult<lconv>([&] { return real(); }, static_cast<const char*>(nullptr), false, pc);
 }
 
 // ---- Options

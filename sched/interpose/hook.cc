@@ -30,6 +30,7 @@ void TouchObject(const volatile void* object, size_t size, uint8_t mode, uint64_
             (overrun ? ", which reaches beyond its heap block" : ", whose memory has been freed"),
         pc);
   }
+  g_scheduler.BeforeAccessToThread(address, size, kRead, pc);
   g_scheduler.NoteObjectChange(object, size);
   g_scheduler.RecordObject(object, size, mode, pc);
 }

@@ -199,14 +199,6 @@ bool BlocksSelecting(const long arguments[6]) {
   return Real().select(static_cast<int>(bits), sets[0], sets[1], sets[2], &at_once) == 0;
 }
 
-// Is none of the signals in the set (null: every one) pending?
-bool BlocksForSignal(long set) {
-  uint64_t pending = 0, wanted = ~uint64_t{0};
-  if (set != 0) memcpy(&wanted, PointerOf(set), sizeof wanted);
-  Real().syscall(SYS_rt_sigpending, &pending, sizeof pending);
-  return (pending & wanted) == 0;
-}
-
 bool IsZero(long time) {
   const auto* const interval = static_cast<const timespec*>(PointerOf(time));
   return interval != nullptr && interval->tv_sec == 0 && interval->tv_nsec == 0;
@@ -255,10 +247,8 @@ const char* Waits(long number, const long* a) {
     case SYS_epoll_wait:
     case SYS_epoll_pwait:
       return named("epoll_wait", static_cast<int>(a[3]) != 0 && NothingReady(a[0], POLLIN));
-    case SYS_rt_sigtimedwait:
-      return named("sigwait", !IsZero(a[2]) && BlocksForSignal(a[0]));
     case SYS_rt_sigsuspend:
-      return named("sigsuspend", BlocksForSignal(0));
+      return named("sigsuspend", true);
     case SYS_pause:
       return named("pause", true);
     case SYS_futex:

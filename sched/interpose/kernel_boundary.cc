@@ -10,12 +10,13 @@
 #include <cstdint>
 #include <string>
 
+#include "sched/c_library.h"
 #include "sched/interpose/hook.h"
 #include "sched/interpose/kernel_arguments.h"
 #include "sched/interpose/kernel_call.h"
 #include "sched/interpose/kernel_state.h"
 #include "sched/interpose/mappings.h"
-#include "sched/interpose/program_code.h"
+#include "sched/interpose/program_signals.h"
 #include "sched/scheduler.h"
 #include "sched/system_call_watch.h"
 
@@ -68,13 +69,6 @@ constexpr int kSetUserDispatch = 59;              // PR_SET_SYSCALL_USER_DISPATC
 constexpr long kDispatchOn = 1;
 constexpr int kEngineSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
 
-bool IsEngineSignal(long number) {
-  for (const int one : kEngineSignals) {
-    if (one == number) return true;
-  }
-  return false;
-}
-
 uint64_t EngineSignalBits() {
   uint64_t bits = 0;
   for (const int number : kEngineSignals) bits |= uint64_t{1} << (number - 1);
@@ -86,52 +80,19 @@ const char* g_waiting_call = nullptr;
 [[noreturn]] void EndForWaiting() {
   Unsupported(std::string(g_waiting_call) + " that waits for another thread or process");
 }
+const char* g_refused_call = nullptr;
+[[noreturn]] void EndForRefusal() { Unsupported(g_refused_call); }
 [[noreturn]] void EndForClone() { Unsupported("the system call clone"); }
 
-// The mask of the interrupted code, not of this handler, is what the program means.
-long ChangeSignalMask(ucontext_t& context, const long arguments[6]) {
-  if (arguments[3] != sizeof(uint64_t)) return -EINVAL;
-  uint64_t mask;
-  memcpy(&mask, &context.uc_sigmask, sizeof mask);
-  const uint64_t before = mask;
-  if (arguments[1] != 0) {
-    uint64_t change;
-    memcpy(&change, reinterpret_cast<const void*>(arguments[1]), sizeof change);
-    switch (arguments[0]) {
-      case SIG_BLOCK:
-        mask |= change;
-        break;
-      case SIG_UNBLOCK:
-        mask &= ~change;
-        break;
-      case SIG_SETMASK:
-        mask = change;
-        break;
-      default:
-        return -EINVAL;
-    }
-    mask &= ~EngineSignalBits();
-    memcpy(&context.uc_sigmask, &mask, sizeof mask);
+// Ends the check if the signal call is none that can be done; else the interrupted code takes what
+// has come of it.
+void FinishSignalCall(void* raw_context) {
+  g_refused_call = RefusedSignalCall();
+  if (g_refused_call != nullptr) {
+    ContinueOnEmergencyStack(raw_context, &EndForRefusal);
+  } else if (!TakeSignalsIn(raw_context)) {
+    g_program_running = true;
   }
-  if (arguments[2] != 0) {
-    memcpy(reinterpret_cast<void*>(arguments[2]), &before, sizeof before);
-  }
-  return 0;
-}
-
-// A handler of the program that blocked the engine's signals would be killed by them; on the
-// alternate stack, where the engine's handlers run, one thread's frames would lie in the way of
-// another's.
-long ChangeSignalAction(const long arguments[6]) {
-  const auto* const wanted = reinterpret_cast<const KernelAction*>(arguments[1]);
-  if (wanted == nullptr) {
-    return KernelCall(SYS_rt_sigaction, arguments[0], 0, arguments[2], arguments[3]);
-  }
-  if (IsEngineSignal(arguments[0])) return 0;
-  KernelAction action = *wanted;
-  action.mask &= ~EngineSignalBits();
-  action.flags &= ~uint64_t{SA_ONSTACK};
-  return KernelCall(SYS_rt_sigaction, arguments[0], AddressOf(&action), arguments[2], arguments[3]);
 }
 
 bool MakesProcessOrThread(long number) {
@@ -150,9 +111,18 @@ void HandleSystemCall(int, siginfo_t*, void* raw_context) {
   const bool by_loader = IsLoaderCode(pc);
   if (by_loader) {
     g_system_call_made = true;
+    if (IsSignalCall(number)) {
+      registers[REG_RAX] = DoSignalCall(number, arguments);
+      g_program_running = true;
+      return;
+    }
   } else if (NoteSystemCall(number, arguments, &result)) {
     registers[REG_RAX] = result;
-    g_program_running = true;
+    if (IsSignalCall(number)) {
+      FinishSignalCall(raw_context);
+    } else {
+      g_program_running = true;
+    }
     return;
   }
   if (number == SYS_rt_sigreturn) {
@@ -161,16 +131,6 @@ void HandleSystemCall(int, siginfo_t*, void* raw_context) {
     return;
   }
   OpenWhatKernelWrites(number, arguments);
-  if (number == SYS_rt_sigprocmask) {
-    registers[REG_RAX] = ChangeSignalMask(context, arguments);
-    g_program_running = true;
-    return;
-  }
-  if (number == SYS_rt_sigaction) {
-    registers[REG_RAX] = ChangeSignalAction(arguments);
-    g_program_running = true;
-    return;
-  }
   if (IsMappingCall(number) && !by_loader) {
     registers[REG_RAX] = DoMappingCall(number, arguments, pc);
     g_program_running = true;

@@ -25,8 +25,17 @@ enum class Part : uint64_t {
   kContent,   // hash of file: what it holds, and where its descriptors stand
   kDescriptor,
   kProcess,  // ProcessPart
+  kSignals,  // of the thread with this number
 };
-enum ProcessPart : uint64_t { kNumbers, kWorkingDirectory, kMask, kLimit, kTimer, kSignal = 64 };
+enum ProcessPart : uint64_t {
+  kNumbers,
+  kWorkingDirectory,
+  kMask,
+  kLimit,
+  kTimer,
+  kPending,
+  kSignal = 64
+};
 // Contents of what has no name of its own, or one that differs from execution to execution.
 constexpr uint64_t kPipes = 1, kSockets = 2, kAnonymous = 3, kNameless = 4;
 
@@ -308,6 +317,26 @@ void RecordFiles(long number, const long a[6]) {
   RecordContent(a[0], mode);
 }
 
+// Does the call make a file, with the rights that the umask leaves?
+bool MakesFile(long number, const long a[6]) {
+  switch (number) {
+    case SYS_open:
+      return (a[1] & O_CREAT) != 0;
+    case SYS_openat:
+      return (a[2] & O_CREAT) != 0;
+    case SYS_creat:
+    case SYS_mkdir:
+    case SYS_mkdirat:
+    case SYS_mknod:
+    case SYS_mknodat:
+    case SYS_mq_open:
+    case SYS_bind:
+      return true;
+    default:
+      return false;
+  }
+}
+
 void RecordOfProcess(long number, const long a[6], uint32_t effects) {
   const auto record = [](uint64_t part, uint8_t mode) {
     Record(CellOf(Part::kProcess, part), mode);
@@ -323,6 +352,7 @@ void RecordOfProcess(long number, const long a[6], uint32_t effects) {
   if ((effects & kHandles) != 0) {
     record(kSignal + static_cast<uint64_t>(a[0]), a[1] == 0 ? kRead : kReadWrite);
   }
+  if (MakesFile(number, a)) record(kMask, kRead);
   if (number == SYS_getcwd) record(kWorkingDirectory, kRead);
   if (number == SYS_getrlimit) record(kLimit, kRead);
 }
@@ -346,6 +376,12 @@ void EndTemporaryName(const char* path) {
 }
 
 void ForgetTemporaryNames() { TemporaryNames().clear(); }
+
+Cell SignalActionCell(int number) {
+  return CellOf(Part::kProcess, kSignal + static_cast<uint64_t>(number));
+}
+Cell ThreadSignalsCell(uint32_t thread) { return CellOf(Part::kSignals, thread); }
+Cell ProcessSignalsCell() { return CellOf(Part::kProcess, kPending); }
 
 void RecordKernelCells(long number, const long arguments[6], uint32_t effects) {
   if (!g_scheduler.recording()) return;

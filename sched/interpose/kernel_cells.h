@@ -11,6 +11,8 @@
 
 #include <cstdint>
 
+#include "sched/cell.h"
+
 namespace mc::sched {
 
 // Around a call that makes up a name (mkstemp): other executions get other names, so another stands
@@ -19,6 +21,11 @@ void BeginTemporaryName();
 void EndTemporaryName(const char* path);
 // At the beginning of an execution.
 void ForgetTemporaryNames();
+
+// What is done on a signal; a thread's mask and pending signals; those pending of the process.
+Cell SignalActionCell(int number);
+Cell ThreadSignalsCell(uint32_t thread);
+Cell ProcessSignalsCell();
 
 // Before the call; `effects` are SystemCallEffect bits.
 void RecordKernelCells(long number, const long arguments[6], uint32_t effects);

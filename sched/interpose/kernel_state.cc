@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -17,11 +18,12 @@
 #include <vector>
 
 #include "sched/interpose/kernel_arguments.h"
-#include "sched/interpose/kernel_boundary.h"
 #include "sched/interpose/kernel_call.h"
 #include "sched/interpose/kernel_cells.h"
 #include "sched/interpose/mappings.h"
+#include "sched/interpose/program_signals.h"
 #include "sched/interpose/shared_mappings.h"
+#include "sched/interpose/shared_state.h"
 #include "sched/interpose/system_call_effects.h"
 #include "sched/kernel_state.h"
 #include "sched/scheduler.h"
@@ -33,7 +35,6 @@ uint32_t g_kernel_effects = 0;
 
 namespace {
 
-constexpr int kSignals = 64;
 constexpr int kPreferredOwn = 900;  // where the engine's descriptors lie, out of the program's way
 constexpr int kLeastOwn = 100;
 
@@ -47,7 +48,7 @@ struct Descriptor {
   int descriptor_flags = 0;
 };
 
-// Kept here only: program code never runs on it (kernel_boundary.cc).
+// Kept here only: the kernel knows the engine's (signal_frame.h).
 struct SignalStack {
   ThreadId thread;
   stack_t stack;
@@ -56,10 +57,7 @@ struct SignalStack {
 struct State {
   std::vector<Descriptor> before;  // by number
   std::vector<int> own;            // descriptors that the engine made
-  uint64_t mask = 0;
-  uint64_t changed_actions = 0;  // bit n-1: signal n
-  KernelAction actions[kSignals];
-  int directory = -1;  // as it was; -1: not changed
+  int directory = -1;              // as it was; -1: not changed
   int file_mask = -1;
   uint32_t changed_limits = 0;  // bit n: resource n
   rlimit limits[RLIM_NLIMITS];
@@ -173,44 +171,6 @@ void PutBackPositions() {
 
 // ---- What belongs to the process
 
-void KeepAction(long number) {
-  if (number < 1 || number > kSignals) return;
-  State& state = TheState();
-  const uint64_t bit = uint64_t{1} << (number - 1);
-  if ((state.changed_actions & bit) != 0) return;
-  KernelAction& action = state.actions[number - 1];
-  if (KernelCall(SYS_rt_sigaction, number, 0, AddressOf(&action), sizeof action.mask) == 0) {
-    state.changed_actions |= bit;
-  }
-}
-
-void PutBackActions() {
-  State& state = TheState();
-  for (int number = 1; number <= kSignals; ++number) {
-    if ((state.changed_actions >> (number - 1) & 1) == 0) continue;
-    const KernelAction& action = state.actions[number - 1];
-    KernelCall(SYS_rt_sigaction, number, AddressOf(&action), 0, sizeof action.mask);
-  }
-  state.changed_actions = 0;
-}
-
-// A signal that is pending goes when it is ignored.
-void DropPendingSignals() {
-  const sighandler_t ignore = SIG_IGN;
-  uint64_t pending = 0;
-  KernelCall(SYS_rt_sigpending, AddressOf(&pending), sizeof pending);
-  for (int number = 1; number <= kSignals; ++number) {
-    if ((pending >> (number - 1) & 1) == 0) continue;
-    KernelAction now;
-    if (KernelCall(SYS_rt_sigaction, number, 0, AddressOf(&now), sizeof now.mask) != 0) continue;
-    KernelAction ignored = now;
-    ignored.handler = nullptr;
-    memcpy(&ignored.handler, &ignore, sizeof ignore);
-    KernelCall(SYS_rt_sigaction, number, AddressOf(&ignored), 0, sizeof now.mask);
-    KernelCall(SYS_rt_sigaction, number, AddressOf(&now), 0, sizeof now.mask);
-  }
-}
-
 void KeepDirectory() {
   State& state = TheState();
   if (state.directory >= 0) return;
@@ -249,13 +209,6 @@ void PutBackLimits() {
   state.changed_limits = 0;
 }
 
-void StopTimers() {
-  const itimerval never = {};
-  for (const int which : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF}) {
-    KernelCall(SYS_setitimer, which, AddressOf(&never), 0);
-  }
-}
-
 stack_t& SignalStackOf(ThreadId thread) {
   std::vector<SignalStack>& stacks = TheState().signal_stacks;
   for (SignalStack& one : stacks) {
@@ -281,6 +234,27 @@ long ChangeSignalStack(const long arguments[6]) {
     memcpy(reinterpret_cast<void*>(arguments[1]), &before, sizeof before);
   }
   return 0;
+}
+
+// PR_SET_NAME and PR_GET_NAME, which are about the calling thread: to the kernel, that is always
+// main. False if it is something else.
+bool ChangeThreadName(const long arguments[6]) {
+  Thread& self = g_scheduler.current();
+  const bool sets = arguments[0] == PR_SET_NAME;
+  if (!sets && arguments[0] != PR_GET_NAME) return false;
+  auto* const text = reinterpret_cast<char*>(arguments[1]);
+  g_scheduler.RecordCell(ThreadPropertiesCell(self.id), sets ? kReadWrite : kRead, kValueRelevant,
+                         self.system_call_pc);
+  if (sets) {
+    size_t length = 0;
+    while (length < sizeof self.name - 1 && text[length] != 0) ++length;
+    memcpy(self.name, text, length);
+    self.name[length] = 0;
+  } else {
+    OpenForKernel(text, sizeof self.name);
+    CopyThreadName(self, text);
+  }
+  return true;
 }
 
 // Closes what of the range is not the engine's, as the call would.
@@ -333,6 +307,13 @@ bool NoteClosing(long number, const long arguments[6], long* result) {
 
 }  // namespace
 
+void CopyThreadName(const Thread& thread, char* name) {
+  memcpy(name, thread.name, sizeof thread.name);
+  if (name[0] == 0) KernelCall(SYS_prctl, PR_GET_NAME, AddressOf(name));  // the program's
+}
+
+stack_t AlternateStackOf(ThreadId thread) { return SignalStackOf(thread); }
+
 void NoteLastingCall(const char* name) {
   std::vector<std::string>& lasting = TheState().lasting;
   const std::string text = name == nullptr ? "a system call that mc does not know" : name;
@@ -351,7 +332,6 @@ bool NoteSystemCall(long number, const long arguments[6], long* result) {
   g_kernel_effects |= effects.bits;
   State& state = TheState();
   if ((effects.bits & kLasting) != 0) NoteLastingCall(effects.name);
-  if ((effects.bits & kHandles) != 0 && arguments[1] != 0) KeepAction(arguments[0]);
   if ((effects.bits & kDirectory) != 0) KeepDirectory();
   if ((effects.bits & kLimits) != 0) KeepLimit(number, arguments);
   if ((effects.bits & kFileMask) != 0 && state.file_mask < 0) {
@@ -362,14 +342,18 @@ bool NoteSystemCall(long number, const long arguments[6], long* result) {
     *result = ChangeSignalStack(arguments);
     return true;
   }
+  if (number == SYS_prctl && ChangeThreadName(arguments)) {
+    *result = 0;
+    return true;
+  }
+  if (IsSignalCall(number)) {
+    *result = DoSignalCall(number, arguments);
+    return true;
+  }
   return (effects.bits & kCloses) != 0 && NoteClosing(number, arguments, result);
 }
 
-void SaveKernelState() {
-  State& state = TheState();
-  SaveDescriptors();
-  KernelCall(SYS_rt_sigprocmask, SIG_BLOCK, 0, AddressOf(&state.mask), sizeof state.mask);
-}
+void SaveKernelState() { SaveDescriptors(); }
 
 void ForgetKernelEffects() {
   if ((g_kernel_effects & kMaps) != 0) RestoreMappings();
@@ -381,12 +365,7 @@ void ForgetKernelEffects() {
 void RestoreKernelState() {
   State& state = TheState();
   const uint32_t effects = g_kernel_effects;
-  if ((effects & kTimers) != 0) StopTimers();
-  if ((effects & kMasks) != 0) DropPendingSignals();
-  if ((effects & kHandles) != 0) PutBackActions();
-  if ((effects & (kMasks | kHandles)) != 0) {
-    KernelCall(SYS_rt_sigprocmask, SIG_SETMASK, AddressOf(&state.mask), 0, sizeof state.mask);
-  }
+  if ((effects & kSignalEffects) != 0) RestoreSignalState();
   if ((effects & kSignalStack) != 0) state.signal_stacks.clear();
   if ((effects & kOpens) != 0) CloseWhatWasOpened();
   if ((effects & kCloses) != 0) PutBackWhatWasClosed();

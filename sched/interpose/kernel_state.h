@@ -2,7 +2,23 @@
 #ifndef MC_SCHED_INTERPOSE_KERNEL_STATE_H_
 #define MC_SCHED_INTERPOSE_KERNEL_STATE_H_
 
+#include <signal.h>
+
+#include <cstdint>
+
+#include "sched/interpose/system_call_effects.h"
+#include "sched/thread.h"
+
 namespace mc::sched {
+
+// Bits of g_kernel_effects: something of the program's signals has changed.
+inline constexpr uint32_t kSignalEffects = kHandles | kMasks | kTimers;
+
+// The alternate signal stack that the thread has asked for.
+stack_t AlternateStackOf(ThreadId thread);
+
+// What the thread is called: 16 bytes.
+void CopyThreadName(const Thread& thread, char* name);
 
 // The program is about to make this call, or the engine makes it for the program. True if it must
 // not be made: *result is then what it returns. Not for the calls of the dynamic loader, whose

@@ -4,7 +4,9 @@
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 
+#include "sched/interpose/hidden_variables.h"
 #include "sched/interpose/library_call.h"
 
 using namespace mc::sched;  // NOLINT: for the tables below
@@ -71,17 +73,21 @@ MC_SET(pthread_rwlockattr_setkind_np, pthread_rwlockattr_t, int)
 
 // ---- What is asked of a thread
 
-MC_TOUCHES(int, pthread_getschedparam, (pthread_t thread, int* policy, sched_param* to),
-           (thread, policy, to), Out(policy), Out(to))
-MC_TOUCHES(int, pthread_getaffinity_np, (pthread_t thread, size_t size, cpu_set_t* to),
-           (thread, size, to), Out(to, size))
 MC_TOUCHES(int, pthread_getcpuclockid, (pthread_t thread, clockid_t* to), (thread, to), Out(to))
-MC_TOUCHES(int, pthread_setcancelstate, (int state, int* old), (state, old), Out(old))
-MC_TOUCHES(int, pthread_setcanceltype, (int type, int* old), (type, old), Out(old))
-MC_TOUCHES(int, sched_getaffinity, (pid_t process, size_t size, cpu_set_t* to), (process, size, to),
-           Out(to, size))
 MC_TOUCHES(int, sched_getparam, (pid_t process, sched_param* to), (process, to), Out(to))
 MC_TOUCHES(int, __sched_cpucount, (size_t size, const cpu_set_t* set), (size, set), In(set, size))
+
+#define MC_THREAD_DEFAULT(name, parameters, arguments, mode, ...)                         \
+  MC_LIBRARY_FUNCTION(int, name, parameters, arguments, BeforeHidden(&g_thread_defaults, pc), \
+                      Hidden(&g_thread_defaults, mode), __VA_ARGS__)
+MC_THREAD_DEFAULT(pthread_setattr_default_np, (const pthread_attr_t* from), (from), kReadWrite,
+                  In(from))
+MC_THREAD_DEFAULT(pthread_getattr_default_np, (pthread_attr_t* to), (to), kRead, Out(to))
+MC_THREAD_DEFAULT(pthread_setconcurrency, (int level), (level), kReadWrite)
+MC_THREAD_DEFAULT(pthread_getconcurrency, (), (), kRead)
+MC_ASKS_KERNEL(int, prctl, (int option, void* text, long a, long b, long c), (option, text, a, b, c),
+           option == PR_SET_NAME ? Text(static_cast<const char*>(text), 15) : In(text, 0),
+           Out(text, option == PR_GET_NAME ? 16 : 0))
 
 // ---- Sets of signals
 
@@ -95,15 +101,5 @@ MC_TOUCHES(int, sigandset, (sigset_t* to, const sigset_t* a, const sigset_t* b),
            Out(to), In(a), In(b))
 MC_TOUCHES(int, sigorset, (sigset_t* to, const sigset_t* a, const sigset_t* b), (to, a, b), Out(to),
            In(a), In(b))
-MC_ASKS_KERNEL(int, sigprocmask, (int how, const sigset_t* set, sigset_t* old), (how, set, old),
-           In(set), Out(old))
-MC_ASKS_KERNEL(int, pthread_sigmask, (int how, const sigset_t* set, sigset_t* old), (how, set, old),
-           In(set), Out(old))
-MC_ASKS_KERNEL(int, sigpending, (sigset_t* to), (to), Out(to))
 MC_ASKS_KERNEL(int, sigaltstack, (const stack_t* from, stack_t* old), (from, old), In(from),
            Out(old))
-MC_ASKS_KERNEL(int, sigwait, (const sigset_t* set, int* to), (set, to), In(set), Out(to))
-MC_ASKS_KERNEL(int, sigwaitinfo, (const sigset_t* set, siginfo_t* to), (set, to), In(set), Out(to))
-MC_ASKS_KERNEL(int, sigtimedwait, (const sigset_t* set, siginfo_t* to, const timespec* time),
-           (set, to, time), In(set), Out(to), In(time))
-MC_ASKS_KERNEL(int, sigsuspend, (const sigset_t* set), (set), In(set))

@@ -18,8 +18,9 @@ void RecordTouchedInScope(std::initializer_list<Touch> touched, uint64_t pc) {
     if (touch.place == nullptr || touch.size == 0) continue;
     const auto address = reinterpret_cast<uintptr_t>(touch.place);
     g_scheduler.CheckAlive(address, touch.size, touch.mode, pc);
-    if (touch.mode != kRead) g_scheduler.BeforeWriteToOtherStack(address, touch.size);
-    g_scheduler.RecordMemory(address, touch.size, touch.mode, 0, pc, MemoryOrder::kRelaxed);
+    const MemoryOrder order =
+        (touch.flags & kAtomic) != 0 ? MemoryOrder::kAcqRel : MemoryOrder::kRelaxed;
+    g_scheduler.RecordMemory(address, touch.size, touch.mode, touch.flags, pc, order);
   }
   errno = saved_errno;
 }

@@ -38,6 +38,7 @@ struct Touch {
   const void* place;
   size_t size;  // bytes; 0: nothing
   uint8_t mode;
+  uint16_t flags = 0;  // kAtomic: acquires and releases
 };
 
 inline Touch In(const volatile void* place, size_t size) {

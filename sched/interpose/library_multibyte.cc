@@ -65,23 +65,23 @@ using namespace mc::sched;  // NOLINT: for the tables below
 // ---- One character
 
 MC_TOUCHES(int, mblen, (const char* text, size_t size), (text, size), OwnShift(),
-           OwnCharacter(text, result))
+           OwnCharacter(text, result), Locale())
 MC_TOUCHES(int, mbtowc, (W* to, const char* text, size_t size), (to, text, size), OwnShift(),
-           OwnCharacter(text, result), text == nullptr || result < 0 ? Out(to, 0) : Out(to))
+           OwnCharacter(text, result), text == nullptr || result < 0 ? Out(to, 0) : Out(to), Locale())
 MC_TOUCHES(int, wctomb, (char* to, W c), (to, c), OwnShift(),
-           Out(to, result < 0 ? 0 : static_cast<size_t>(result)))
+           Out(to, result < 0 ? 0 : static_cast<size_t>(result)), Locale())
 MC_TOUCHES(size_t, mbrlen, (const char* text, size_t size, mbstate_t* state), (text, size, state),
-           Shift(state), Character(text, size, result))
+           Shift(state), Character(text, size, result), Locale())
 #define MC_READ_CHARACTER(name, type)                                                            \
   MC_TOUCHES(size_t, name, (type* to, const char* text, size_t size, mbstate_t* state),          \
              (to, text, size, state), Shift(state), Character(text, size, result),               \
-             text == nullptr || result >= kIncomplete ? Out(to, 0) : Out(to))
+             text == nullptr || result >= kIncomplete ? Out(to, 0) : Out(to), Locale())
 MC_READ_CHARACTER(mbrtowc, W)
 MC_READ_CHARACTER(mbrtoc16, char16_t)
 MC_READ_CHARACTER(mbrtoc32, char32_t)
 #define MC_WRITE_CHARACTER(name, type)                                                           \
   MC_TOUCHES(size_t, name, (char* to, type c, mbstate_t* state), (to, c, state), Shift(state),   \
-             Out(to, result == kInvalid ? 0 : result))
+             Out(to, result == kInvalid ? 0 : result), Locale())
 MC_WRITE_CHARACTER(wcrtomb, W)
 MC_WRITE_CHARACTER(c16rtomb, char16_t)
 MC_WRITE_CHARACTER(c32rtomb, char32_t)
@@ -91,9 +91,9 @@ MC_TOUCHES(int, mbsinit, (const mbstate_t* state), (state), In(state))
 
 MC_TOUCHES(size_t, mbstowcs, (W* to, const char* from, size_t n), (to, from, n),
            Text(from, to == nullptr || result == kInvalid ? SIZE_MAX : result + 1),
-           Converted(to, result, n))
+           Converted(to, result, n), Locale())
 MC_TOUCHES(size_t, wcstombs, (char* to, const W* from, size_t n), (to, from, n), Text(from),
-           Converted(to, result, n))
+           Converted(to, result, n), Locale())
 
 // The source moves: where it was is looked at before.
 #define MC_CONVERTS(name, to_type, from_type, more, more_names, most, limit)                     \
@@ -109,7 +109,7 @@ MC_TOUCHES(size_t, wcstombs, (char* to, const W* from, size_t n), (to, from, n),
     const Progress<from_type> progress(from, most);                                              \
     const size_t result = real(to, from more_names, n, state);                                   \
     RecordTouched({Shift(state), progress.Read(to), progress.Place(to),                          \
-                   Converted(to, result, limit)}, pc);                                           \
+                   Converted(to, result, limit), Locale()}, pc);                                          \
     return result;                                                                               \
   }
 #define MC_NONE

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <stddef.h>
 
+#include "sched/interpose/hidden_variables.h"
 #include "sched/interpose/library_call.h"
 
 namespace mc::sched {
@@ -123,13 +124,13 @@ MC_TOUCHES(int, strncasecmp_l, (const char* a, const char* b, size_t size, void*
            (a, b, size, locale), In(a, FoldedBytes(a, b, size)), In(b, FoldedBytes(a, b, size)))
 MC_TOUCHES(int, strverscmp, (const char* a, const char* b), (a, b), In(a, ComparedBytes(a, b)),
            In(b, ComparedBytes(a, b)))
-MC_TOUCHES(int, strcoll, (const char* a, const char* b), (a, b), Text(a), Text(b))
+MC_TOUCHES(int, strcoll, (const char* a, const char* b), (a, b), Text(a), Text(b), Locale())
 MC_TOUCHES(int, strcoll_l, (const char* a, const char* b, void* locale), (a, b, locale), Text(a),
            Text(b))
 MC_TOUCHES(int, __strcoll_l, (const char* a, const char* b, void* locale), (a, b, locale), Text(a),
            Text(b))
 MC_TOUCHES(size_t, strxfrm, (char* to, const char* from, size_t size), (to, from, size), Text(from),
-           Out(to, TransformedBytes(result, size)))
+           Out(to, TransformedBytes(result, size)), Locale())
 MC_TOUCHES(size_t, strxfrm_l, (char* to, const char* from, size_t size, void* locale),
            (to, from, size, locale), Text(from), Out(to, TransformedBytes(result, size)))
 MC_TOUCHES(size_t, __strxfrm_l, (char* to, const char* from, size_t size, void* locale),

@@ -2,6 +2,7 @@
 #include <wchar.h>
 #include <wctype.h>
 
+#include "sched/interpose/hidden_variables.h"
 #include "sched/interpose/library_call.h"
 
 namespace mc::sched {
@@ -89,12 +90,12 @@ MC_TOUCHES(int, wcscasecmp, (const W* a, const W* b), (a, b), In(a, FoldedBytes(
            In(b, FoldedBytes(a, b)))
 MC_TOUCHES(int, wcsncasecmp, (const W* a, const W* b, size_t n), (a, b, n),
            In(a, FoldedBytes(a, b, n)), In(b, FoldedBytes(a, b, n)))
-MC_TOUCHES(int, wcscoll, (const W* a, const W* b), (a, b), Text(a), Text(b))
+MC_TOUCHES(int, wcscoll, (const W* a, const W* b), (a, b), Text(a), Text(b), Locale())
 MC_TOUCHES(int, wcscoll_l, (const W* a, const W* b, void* locale), (a, b, locale), Text(a), Text(b))
 MC_TOUCHES(int, __wcscoll_l, (const W* a, const W* b, void* locale), (a, b, locale), Text(a),
            Text(b))
 MC_TOUCHES(size_t, wcsxfrm, (W* to, const W* from, size_t n), (to, from, n), Text(from),
-           Out(to, Bytes(std::min(result + 1, n))))
+           Out(to, Bytes(std::min(result + 1, n))), Locale())
 MC_TOUCHES(size_t, __wcsxfrm_l, (W* to, const W* from, size_t n, void* locale),
            (to, from, n, locale), Text(from), Out(to, Bytes(std::min(result + 1, n))))
 MC_TOUCHES(int, wcswidth, (const W* text, size_t n), (text, n), Text(text, n))
@@ -106,7 +107,7 @@ MC_TOUCHES(int, wcswidth, (const W* text, size_t n), (text, n), Text(text, n))
              end == nullptr ? Text(text) : Through(text, *end))
 #define MC_WIDE_FRACTION(type, name)                                   \
   MC_TOUCHES(type, name, (const W* text, W** end), (text, end), Out(end), \
-             end == nullptr ? Text(text) : Through(text, *end))
+             end == nullptr ? Text(text) : Through(text, *end), Locale())
 MC_WIDE_INTEGER(long, wcstol)
 MC_WIDE_INTEGER(unsigned long, wcstoul)
 MC_WIDE_INTEGER(long long, wcstoll)

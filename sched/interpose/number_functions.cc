@@ -6,11 +6,17 @@
 
 #include "sched/interpose/buffer_access.h"
 #include "sched/interpose/export.h"
+#include "sched/interpose/hidden_variables.h"
 #include "sched/interpose/real_function.h"
 #include "sched/scheduler.h"
 
 namespace mc::sched {
 namespace {
+
+// Which character separates a fraction.
+void ReadsLocale(uint64_t pc) {
+  if (g_program_running) RecordTouched({Locale()}, pc);
+}
 
 // `call(end)` converts, and stores where the number ends.
 template <typename Function>
@@ -51,6 +57,7 @@ MC_INTEGER(unsigned long long, strtouq)
   MC_EXPORT result name(const char* text, char** end) noexcept {                              \
     MC_REAL_OF(name);                                                                         \
     if (!g_program_running) return real(text, end);                                           \
+    ReadsLocale(MC_CALLER_PC());                                                              \
     return Convert(text, end, MC_CALLER_PC(), [&](char** stop) { return real(text, stop); }); \
   }
 MC_FRACTION(float, strtof)
@@ -70,7 +77,13 @@ MC_FRACTION(long double, strtold)
 MC_WHOLE(int, atoi, strtol, MC_DECIMAL)
 MC_WHOLE(long, atol, strtol, MC_DECIMAL)
 MC_WHOLE(long long, atoll, strtoll, MC_DECIMAL)
-MC_WHOLE(double, atof, strtod)
+MC_EXPORT double atof(const char* text) noexcept {
+  static decltype(&::strtod) known;
+  const auto real = Find(&known, "strtod");
+  if (!g_program_running) return real(text, nullptr);
+  ReadsLocale(MC_CALLER_PC());
+  return Convert(text, nullptr, MC_CALLER_PC(), [&](char** stop) { return real(text, stop); });
+}
 
 // What headers of newer standards lead to, and what is given a locale.
 #define MC_INTEGER_AS(result, name)                                      \

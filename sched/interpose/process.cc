@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "sched/exit_handlers.h"
 #include "sched/interpose/exception_type.h"
 #include "sched/interpose/export.h"
+#include "sched/interpose/program_signals.h"
 #include "sched/scheduler.h"
 #include "sched/start.h"
 
@@ -60,6 +62,7 @@ namespace {
 
 [[noreturn]] void Aborted(uint64_t pc) {
   EngineScope scope;
+  RunAbortHandler();
   const std::string type = CurrentExceptionType();
   if (!type.empty()) {
     g_scheduler.FailThread(BugKind::kUncaughtException, "uncaught exception of type " + type, pc);
@@ -129,73 +132,6 @@ __attribute__((visibility("default"), noreturn)) void __glibcxx_assert_fail(
 }
 }  // namespace std
 
-namespace {
-
-// Is the signal not blocked, not ignored and without a handler, and is its default to end the
-// program?
-bool EndsProgram(int signal_number) {
-  switch (signal_number) {
-    case SIGCHLD:
-    case SIGCONT:
-    case SIGURG:
-    case SIGWINCH:
-      return false;
-    case SIGSEGV:  // what a program installs for these is not used (signals.cc)
-    case SIGBUS:
-    case SIGFPE:
-    case SIGILL:
-    case SIGTRAP:
-      return true;
-    default:
-      break;
-  }
-  struct sigaction action = {};
-  sigset_t blocked;
-  sigemptyset(&blocked);
-  if (mc::sched::RealSigaction(signal_number, nullptr, &action) != 0) {
-    return false;  // no such signal: raise says so
-  }
-  sigprocmask(SIG_BLOCK, nullptr, &blocked);
-  return action.sa_handler == SIG_DFL && sigismember(&blocked, signal_number) == 0;
-}
-
-// Else the supervisor takes it for one that somebody else sent.
-void NoteOwnSignal(int signal_number) {
-  if (mc::sched::LastWords* words = g_scheduler.last_words()) {
-    words->own_signal = static_cast<uint32_t>(signal_number);
-  }
-}
-
-}  // namespace
-
-// The signal goes to the operating system's thread, which is the one that runs the caller; where it
-// would end the program, the thread that sends it fails.
-static int RaiseAt(int signal_number, uint64_t pc) {
-  EngineScope scope;
-  NoteOwnSignal(signal_number);
-  if (signal_number == SIGKILL) mc::sched::RealKill(getpid(), SIGKILL);
-  if (!EndsProgram(signal_number)) {
-    mc::sched::ProgramScope handler;
-    return RealOf<int (*)(int)>("raise")(signal_number);
-  }
-  g_scheduler.FailThread(
-      signal_number == SIGABRT ? mc::sched::BugKind::kAbort : mc::sched::BugKind::kSignal,
-      std::string("raise(") + strsignal(signal_number) + ")", pc);
-}
-
-MC_EXPORT int raise(int signal_number) {
-  if (!g_program_running) return RealOf<int (*)(int)>("raise")(signal_number);
-  return RaiseAt(signal_number, MC_CALLER_PC());
-}
-
-MC_EXPORT int kill(pid_t process, int signal_number) {
-  if (!g_program_running) return mc::sched::RealKill(process, signal_number);
-  if (process == getpid() && signal_number != 0) return RaiseAt(signal_number, MC_CALLER_PC());
-  // To its group, or to whoever may be sent to.
-  if (process <= 0) NoteOwnSignal(signal_number);
-  return mc::sched::RealKill(process, signal_number);
-}
-
 MC_EXPORT pid_t fork() {
   if (!g_program_running) return RealOf<pid_t (*)()>("fork")();
   NotSupported("fork()");
@@ -214,6 +150,22 @@ MC_EXPORT int clone(int (*function)(void*), void* stack, int flags, void* argume
   va_end(rest);
   return RealOf<int (*)(int (*)(void*), void*, int, void*, void*, void*, void*)>("clone")(
       function, stack, flags, argument, parent, storage, child);
+}
+MC_EXPORT int posix_spawn(pid_t* process, const char* path,
+                          const posix_spawn_file_actions_t* actions,
+                          const posix_spawnattr_t* attributes, char* const* arguments,
+                          char* const* environment) {
+  if (g_program_running) NotSupported("posix_spawn()");
+  return RealOf<decltype(&posix_spawn)>("posix_spawn")(process, path, actions, attributes,
+                                                       arguments, environment);
+}
+MC_EXPORT int posix_spawnp(pid_t* process, const char* file,
+                           const posix_spawn_file_actions_t* actions,
+                           const posix_spawnattr_t* attributes, char* const* arguments,
+                           char* const* environment) {
+  if (g_program_running) NotSupported("posix_spawnp()");
+  return RealOf<decltype(&posix_spawnp)>("posix_spawnp")(process, file, actions, attributes,
+                                                         arguments, environment);
 }
 MC_EXPORT int execve(const char* path, char* const* arguments, char* const* environment) {
   if (g_program_running) NotSupported("execve()");

@@ -10,13 +10,23 @@
 namespace mc::sched {
 
 enum class SharedState : uint64_t {
-  kKeyTable = 1,    // which thread-specific keys are taken
-  kRand = 2,        // rand and random
-  kEnvironment = 4  // the lock of setenv and its relatives
+  kKeyTable = 1,     // which thread-specific keys are taken
+  kRand = 2,         // rand and random
+  kEnvironment = 4,  // the lock of setenv and its relatives
+  kExitHandlers = 5  // which handlers atexit and at_quick_exit have registered
 };
 
 constexpr Cell SharedStateCell(SharedState state) {
   return MakeCell(CellKind::kSharedState, static_cast<uint64_t>(state));
+}
+
+// Whose number the thread-specific key has.
+constexpr Cell KeyCell(uint64_t key) {
+  return MakeCell(CellKind::kSharedState, (uint64_t{1} << 40) + key);
+}
+// What the thread is called, where it may run, and how urgently.
+constexpr Cell ThreadPropertiesCell(uint64_t thread) {
+  return MakeCell(CellKind::kSharedState, (uint64_t{1} << 41) + thread);
 }
 
 }  // namespace mc::sched

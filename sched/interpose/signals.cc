@@ -15,9 +15,9 @@
 
 #include "sched/engine_scope.h"
 #include "sched/fiber.h"
-#include "sched/interpose/export.h"
 #include "sched/interpose/kernel_boundary.h"
-#include "sched/interpose/library_call.h"
+#include "sched/interpose/kernel_state.h"
+#include "sched/interpose/program_signals.h"
 #include "sched/kernel_state.h"
 #include "sched/scheduler.h"
 #include "sched/start.h"
@@ -73,6 +73,7 @@ void HandleFault(int number, siginfo_t* info, void* raw_context) {
   const bool program_was_running = g_program_running;
   g_program_running = false;
   auto* context = static_cast<ucontext_t*>(raw_context);
+  if (IsOwnTrap(number, raw_context)) return;
   const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
   if (number == SIGSEGV && g_scheduler.snapshot().HandleWriteFault(address)) {
     g_program_running = program_was_running;
@@ -95,6 +96,7 @@ void HandleFault(int number, siginfo_t* info, void* raw_context) {
     signal(number, SIG_DFL);
     return;
   }
+  if (TakeFaultIn(number, *info, raw_context, program_was_running)) return;
   g_fault.signal_number = number;
   g_fault.code = info->si_code;
   g_fault.address = address;
@@ -112,6 +114,16 @@ void HandleFault(int number, siginfo_t* info, void* raw_context) {
   ContinueOnEmergencyStack(raw_context, &FailCurrentThread);
 }
 
+// The kernel sends it because of what the running thread does.
+void HandleBrokenPipe(int, siginfo_t* info, void* raw_context) {
+  const bool program_was_running = g_program_running;
+  g_program_running = false;
+  if (!g_scheduler.InProgramThread()) return;  // the engine's own call has failed
+  SendSignal(&g_scheduler.current(), *info);
+  g_kernel_effects |= kSignalEffects;
+  if (program_was_running && !TakeSignalsIn(raw_context)) g_program_running = true;
+}
+
 }  // namespace
 
 void ContinueOnEmergencyStack(void* raw_context, void (*function)()) {
@@ -122,6 +134,7 @@ void ContinueOnEmergencyStack(void* raw_context, void (*function)()) {
 }
 
 void InstallSignalHandlers() {
+  SaveSignalState();
   void* memory = mmap(nullptr, 2 * kStackSize, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return;
@@ -133,6 +146,7 @@ void InstallSignalHandlers() {
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}) {
     InstallBoundarySafeHandler(number, &HandleFault);
   }
+  InstallBoundarySafeHandler(SIGPIPE, &HandleBrokenPipe);
   GuardKernelBoundary();
 }
 
@@ -147,37 +161,4 @@ int RealSigaction(int number, const struct sigaction* action, struct sigaction* 
   return real(number, action, old);
 }
 
-namespace {
-
-bool IsOurs(int number) {
-  return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL ||
-         number == SIGTRAP || number == SIGSYS;
-}
-
-}  // namespace
 }  // namespace mc::sched
-
-// A program's own fault handlers are accepted and not installed: the fault is reported as a bug.
-MC_EXPORT int sigaction(int number, const struct sigaction* action, struct sigaction* old) {
-  if (!mc::sched::g_program_running) return mc::sched::RealSigaction(number, action, old);
-  const uint64_t pc = MC_CALLER_PC();
-  const mc::sched::SystemCallPoint point(pc);
-  return mc::sched::LibraryCall(
-      pc,
-      [&] {
-        if (!mc::sched::IsOurs(number)) return mc::sched::RealSigaction(number, action, old);
-        if (old != nullptr) memset(old, 0, sizeof *old);
-        return 0;
-      },
-      [&](int) {
-        mc::sched::RecordTouched({mc::sched::In(action), mc::sched::Out(old)}, pc);
-      });
-}
-MC_EXPORT sighandler_t signal(int number, sighandler_t handler) {
-  if (mc::sched::g_program_running && mc::sched::IsOurs(number)) return SIG_DFL;
-  using Function = sighandler_t (*)(int, sighandler_t);
-  static Function real = nullptr;
-  if (real == nullptr) real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "signal"));
-  const mc::sched::SystemCallPoint point(MC_CALLER_PC());
-  return real(number, handler);
-}

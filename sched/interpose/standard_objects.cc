@@ -4,8 +4,10 @@
 #include <thread>
 
 #include "sched/interpose/export.h"
+#include "sched/interpose/hidden_variables.h"
 #include "sched/interpose/library_access.h"
 #include "sched/interpose/real.h"
+#include "sched/interpose/real_function.h"
 
 namespace mc::sched {
 namespace {
@@ -17,13 +19,25 @@ constexpr size_t kConditionVariableSize = 48;
 // parts of the classic one are not counted.
 void* PartsOf(const std::locale* locale) { return *reinterpret_cast<void* const*>(locale); }
 
+bool IsClassic(const void* parts) {
+  return parts == PartsOf(static_cast<const std::locale*>(Real().locale_classic()));
+}
+
 void CountLocale(void* parts, uint64_t pc) {
   if (!g_program_running) return;
   EngineScope scope;
-  const auto* const classic = static_cast<const std::locale*>(Real().locale_classic());
-  if (parts == PartsOf(classic)) return;
+  if (IsClassic(parts)) return;
   g_scheduler.Access(reinterpret_cast<uintptr_t>(parts), sizeof(int), kReadWrite, kAtomic,
                      ProgramCaller(pc), MemoryOrder::kAcqRel);
+}
+
+// The same where it has just been done.
+void HasCountedLocale(void* parts, uint64_t pc) {
+  if (!g_program_running) return;
+  EngineScope scope;
+  if (IsClassic(parts)) return;
+  g_scheduler.RecordMemory(reinterpret_cast<uintptr_t>(parts), sizeof(int), kReadWrite, kAtomic,
+                           ProgramCaller(pc), MemoryOrder::kAcqRel);
 }
 
 // Streams copy locales all the time, inside the library; these are theirs alone.
@@ -41,6 +55,14 @@ void DestroyLocale(std::locale* self, uint64_t pc) {
   if (IsOfProgram(pc)) AccessByLibrary(self, sizeof *self, kReadWrite, pc);
   CountLocale(PartsOf(self), pc);
   Real().locale_destroy(self);
+}
+
+void CopyGlobalLocale(std::locale* self, uint64_t pc) {
+  static void (*known)(std::locale*);
+  AccessByLibrary(&g_global_locale, 1, kRead, pc, kAtomic, MemoryOrder::kAcqRel);
+  Find(&known, "_ZNSt6localeC1Ev")(self);
+  HasCountedLocale(PartsOf(self), pc);
+  if (IsOfProgram(pc)) AccessByLibrary(self, sizeof *self, kWrite, pc);
 }
 
 }  // namespace
@@ -68,6 +90,21 @@ MC_EXPORT void _ZNSt18condition_variableC1Ev(void* self) {
 MC_EXPORT void _ZNSt18condition_variableC2Ev(void* self) {
   AccessByLibrary(self, kConditionVariableSize, kWrite, MC_CALLER_PC());
   Real().condition_variable_construct(self);
+}
+
+// The global locale lies behind a lock of the library.
+MC_EXPORT void _ZNSt6localeC1Ev(std::locale* self) { CopyGlobalLocale(self, MC_CALLER_PC()); }
+MC_EXPORT void _ZNSt6localeC2Ev(std::locale* self) { CopyGlobalLocale(self, MC_CALLER_PC()); }
+MC_EXPORT void mc_locale_global(std::locale* old,
+                                const std::locale* other) __asm__("_ZNSt6locale6globalERKS_");
+MC_EXPORT void mc_locale_global(std::locale* old, const std::locale* other) {
+  static void (*known)(std::locale*, const std::locale*);
+  const uint64_t pc = MC_CALLER_PC();
+  if (IsOfProgram(pc)) AccessByLibrary(other, sizeof *other, kRead, pc);
+  AccessByLibrary(&g_global_locale, 1, kReadWrite, pc, kAtomic, MemoryOrder::kAcqRel);
+  CountLocale(PartsOf(other), pc);
+  Find(&known, "_ZNSt6locale6globalERKS_")(old, other);
+  if (IsOfProgram(pc)) AccessByLibrary(old, sizeof *old, kWrite, pc);
 }
 
 MC_EXPORT void _ZNSt6localeC1ERKS_(std::locale* self, const std::locale* other) {

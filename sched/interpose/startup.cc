@@ -1,5 +1,6 @@
 // The start of the process: takes control before the program's main.
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
@@ -66,6 +67,10 @@ bool EngineStarted() { return g_engine_started; }
 void MarkEngineStarted() {
   // The C library reads the time zone when it is first asked for a local time, by whatever thread.
   tzset();
+  NoteZoneAtStart();
+  // The first call loads a library.
+  void* frame;
+  backtrace(&frame, 1);
   g_engine_started = true;
 }
 

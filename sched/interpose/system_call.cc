@@ -14,6 +14,7 @@
 #include "sched/interpose/buffer_access.h"
 #include "sched/interpose/hook.h"
 #include "sched/interpose/kernel_arguments.h"
+#include "sched/interpose/program_signals.h"
 #include "sched/interpose/real.h"
 #include "sched/interpose/spin_stub.h"
 #include "sched/interpose/virtual_time.h"
@@ -64,13 +65,6 @@ MC_BEHIND_STUB long mc_entry_syscall(long number, long a, long b, long c, long d
       return getrusage(static_cast<int>(a), reinterpret_cast<rusage*>(b));
     case SYS_exit_group:
       _exit(static_cast<int>(a));
-    case SYS_kill:
-    case SYS_tkill:
-    case SYS_tgkill:
-      if (LastWords* words = g_scheduler.last_words()) {
-        words->own_signal = static_cast<uint32_t>(number == SYS_tgkill ? c : b);
-      }
-      return Real().syscall(number, a, b, c, d, e, f);
     case SYS_clone:
     case SYS_clone3:
     case SYS_fork:
@@ -85,6 +79,7 @@ MC_BEHIND_STUB long mc_entry_syscall(long number, long a, long b, long c, long d
     case SYS_munmap:
       return munmap(reinterpret_cast<void*>(a), static_cast<size_t>(b));
     default: {
+      if (IsSignalCall(number)) return SignalCall(number, pc, a, b, c, d);
       {
         EngineScope scope;
         BeforeSystemCall(number, a, b, c, d, e, f);

@@ -21,6 +21,19 @@ namespace mc::sched {
 
 namespace {
 
+// The system calls that make a thread, when there is none yet to be used again, are no business of
+// the program's.
+class KeptErrno {
+ public:
+  KeptErrno() : value_(errno) {}
+  ~KeptErrno() { errno = value_; }
+  KeptErrno(const KeptErrno&) = delete;
+  KeptErrno& operator=(const KeptErrno&) = delete;
+
+ private:
+  int value_;
+};
+
 Cell ExitCell(const Thread& thread) { return MakeCell(CellKind::kThreadExit, thread.id); }
 
 bool IsFinished(const Thread& thread) { return thread.status == ThreadStatus::kFinished; }
@@ -99,6 +112,7 @@ int FinishJoin(Thread& target, void** result, uint16_t flags, uint64_t pc) {
 
 int CreateThread(pthread_t* handle, const pthread_attr_t* attributes, void* (*entry)(void*),
                  void* argument, uint64_t pc) {
+  const KeptErrno kept;
   g_scheduler.BeforeCreation(kPpEveryAccess, pc, static_cast<uint8_t>(OperationDetail::kCreate));
   Thread& child = g_scheduler.NextChild();
   if (child.creator == kNoThread) return EAGAIN;  // there are no resources for one more
@@ -243,65 +257,6 @@ MC_HOOK int pthread_getattr_np(pthread_t handle, pthread_attr_t* attributes) {
   pthread_attr_setdetachstate(attributes,
                               thread->detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE);
   return 0;
-}
-
-MC_HOOK int pthread_setname_np(pthread_t handle, const char* name) {
-  if (!g_scheduler.program_running()) return Real().pthread_setname_np(handle, name);
-  EngineScope scope;
-  Thread* thread = g_scheduler.FindByPthread(handle);
-  if (thread == nullptr) return ESRCH;
-  const size_t length = strlen(name);
-  if (length >= sizeof thread->name) return ERANGE;
-  memcpy(thread->name, name, length + 1);
-  return 0;
-}
-
-MC_HOOK int pthread_getname_np(pthread_t handle, char* buffer, size_t size) {
-  if (!g_scheduler.program_running()) return Real().pthread_getname_np(handle, buffer, size);
-  EngineScope scope;
-  const Thread* thread = g_scheduler.FindByPthread(handle);
-  if (thread == nullptr) return ESRCH;
-  const size_t length = strlen(thread->name);
-  if (length >= size) return ERANGE;
-  memcpy(buffer, thread->name, length + 1);
-  return 0;
-}
-
-// Where and how urgently a thread runs is the search's business.
-MC_HOOK int pthread_setaffinity_np(pthread_t handle, size_t size, const cpu_set_t* set) {
-  if (!g_scheduler.program_running()) return Real().pthread_setaffinity_np(handle, size, set);
-  return 0;
-}
-
-MC_HOOK int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t* set) {
-  if (!g_scheduler.program_running()) return Real().sched_setaffinity(pid, size, set);
-  return 0;
-}
-
-MC_HOOK int pthread_setschedparam(pthread_t handle, int policy, const sched_param* parameters) {
-  if (!g_scheduler.program_running()) {
-    return Real().pthread_setschedparam(handle, policy, parameters);
-  }
-  return 0;
-}
-
-MC_HOOK int pthread_setschedprio(pthread_t handle, int priority) {
-  if (!g_scheduler.program_running()) return Real().pthread_setschedprio(handle, priority);
-  return 0;
-}
-
-MC_HOOK int pthread_kill(pthread_t handle, int signal) {
-  if (!g_scheduler.program_running()) return Real().pthread_kill(handle, signal);
-  bool to_self;
-  {
-    EngineScope scope;
-    const Thread* thread = g_scheduler.FindByPthread(handle);
-    if (thread == nullptr || thread->joined) return ESRCH;
-    if (signal == 0) return 0;
-    to_self = thread == &g_scheduler.current();
-    if (!to_self) Unsupported("pthread_kill of another thread");
-  }
-  return raise(signal) == 0 ? 0 : errno;
 }
 
 MC_HOOK pid_t gettid() {

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "sched/interpose/hook.h"
+#include "sched/interpose/program_caller.h"
 #include "sched/interpose/real.h"
 #include "sched/interpose/shared_state.h"
 
@@ -18,6 +19,28 @@ constexpr int kDestructorRounds = PTHREAD_DESTRUCTOR_ITERATIONS;
 // Written when a key is created; keys are handed out anew in every execution, so what an execution
 // leaves here is overwritten before it is used again.
 void (*g_destructors[kMaxKeys])(void*);
+
+// Using a key reads it, creating and deleting it writes it, as if its destructor were a variable of
+// the program: who uses a key that is deleted meanwhile has a race.
+void RecordKey(pthread_key_t key, uint8_t mode, uint64_t pc) {
+  const auto place = reinterpret_cast<uintptr_t>(&g_destructors[key]);
+  g_scheduler.RecordMemory(place, sizeof g_destructors[key], mode, 0, pc, MemoryOrder::kRelaxed);
+}
+void BeforeUseOfKey(pthread_key_t key, uint64_t pc) {
+  pc = ProgramCaller(pc);
+  if (IsEngineCode(pc)) return;  // a key of the C++ library, which it does not delete
+  const auto place = reinterpret_cast<uintptr_t>(&g_destructors[key]);
+  g_scheduler.Access(place, sizeof g_destructors[key], kRead, 0, pc);
+}
+// The C library's own lock: whoever gets a number comes after who gave it back.
+void RecordReuse(pthread_key_t key, uint64_t pc) {
+  g_scheduler.RecordCell(KeyCell(key), kReadWrite, kValueRelevant | kAcquire | kRelease, pc);
+}
+
+// Has the C library handed it out? It says so where a value is set, here to what it is.
+bool IsTaken(pthread_key_t key) {
+  return Real().pthread_setspecific(key, Real().pthread_getspecific(key)) == 0;
+}
 
 // Which keys are taken is state that all threads share: creations are ordered.
 Cell KeyTableCell() { return SharedStateCell(SharedState::kKeyTable); }
@@ -50,6 +73,8 @@ int CreateKey(pthread_key_t* key, void (*destructor)(void*), uint64_t pc) {
   pthread_key_t created;
   const int result = Real().pthread_key_create(&created, nullptr);
   if (result == 0) {
+    RecordReuse(created, pc);
+    RecordKey(created, kWrite, pc);
     if (g_destructors[created] != destructor) {
       g_destructors[created] = destructor;
       g_scheduler.DropCheckpoints();
@@ -68,14 +93,20 @@ int DeleteKey(pthread_key_t key, uint64_t pc) {
   BeforeOperation(0, pc, OperationDetail::kKey);
   g_scheduler.RecordCell(KeyTableCell(), kReadWrite, kValueRelevant, pc);
   const int result = Real().pthread_key_delete(key);
-  if (result == 0) ForgetValues(key);
+  if (result == 0) {
+    RecordKey(key, kWrite, pc);
+    RecordReuse(key, pc);
+    ForgetValues(key);
+  }
   g_scheduler.Progress();
   AfterOperation(0);
   return result;
 }
 
-int SetSpecific(pthread_key_t key, const void* value) {
+int SetSpecific(pthread_key_t key, const void* value, uint64_t pc) {
   if (key >= kMaxKeys) return EINVAL;
+  BeforeUseOfKey(key, pc);
+  if (!IsTaken(key)) return EINVAL;
   std::vector<void*>& values = g_scheduler.current().specific;
   if (key >= values.size()) {
     // Values that were set before the execution began are still in the C library's table.
@@ -92,10 +123,16 @@ int SetSpecific(pthread_key_t key, const void* value) {
   return 0;
 }
 
-void* GetSpecific(pthread_key_t key) {
+void* GetSpecific(pthread_key_t key, uint64_t pc) {
+  if (key >= kMaxKeys) return nullptr;
+  BeforeUseOfKey(key, pc);
   const Thread& thread = g_scheduler.current();
   if (key < thread.specific.size()) return thread.specific[key];
-  return thread.id == 0 && key < kMaxKeys ? Real().pthread_getspecific(key) : nullptr;
+  return thread.id == 0 ? Real().pthread_getspecific(key) : nullptr;
+}
+
+bool IsKeyPlace(uintptr_t address) {
+  return address - reinterpret_cast<uintptr_t>(g_destructors) < sizeof g_destructors;
 }
 
 void RememberKey(pthread_key_t key, void (*destructor)(void*)) {
@@ -142,11 +179,11 @@ MC_HOOK int pthread_key_delete(pthread_key_t key) {
 MC_HOOK int pthread_setspecific(pthread_key_t key, const void* value) {
   if (!g_scheduler.program_running()) return Real().pthread_setspecific(key, value);
   EngineScope scope;
-  return SetSpecific(key, value);
+  return SetSpecific(key, value, MC_CALLER_PC());
 }
 
 MC_HOOK void* pthread_getspecific(pthread_key_t key) {
   if (!g_scheduler.program_running()) return Real().pthread_getspecific(key);
   EngineScope scope;
-  return GetSpecific(key);
+  return GetSpecific(key, MC_CALLER_PC());
 }

@@ -12,8 +12,10 @@ namespace mc::sched {
 // Return 0 or an errno value.
 int CreateKey(pthread_key_t* key, void (*destructor)(void*), uint64_t pc);
 int DeleteKey(pthread_key_t key, uint64_t pc);
-int SetSpecific(pthread_key_t key, const void* value);
-void* GetSpecific(pthread_key_t key);
+int SetSpecific(pthread_key_t key, const void* value, uint64_t pc);
+void* GetSpecific(pthread_key_t key, uint64_t pc);
+// Does an access to this address stand for one to a key?
+bool IsKeyPlace(uintptr_t address);
 
 // A key was created outside a controlled execution.
 void RememberKey(pthread_key_t key, void (*destructor)(void*));

@@ -22,12 +22,6 @@ MC_HOOK int pthread_cancel(pthread_t handle) {
   Unsupported("pthread_cancel");
 }
 
-MC_HOOK int pthread_sigqueue(pthread_t handle, int signal, const sigval value) {
-  if (!g_scheduler.program_running()) return Real().pthread_sigqueue(handle, signal, value);
-  EngineScope scope;
-  Unsupported("pthread_sigqueue");
-}
-
 // Named semaphores are shared with other processes, and would keep their value between executions.
 MC_HOOK sem_t* sem_open(const char* name, int flags, ...) {
   if (g_scheduler.program_running()) {
