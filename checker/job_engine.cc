@@ -175,6 +175,8 @@ void JobEngine::OnProgress(const JobProgress& progress) {
 
 void JobEngine::OnRestart() { running_->progress = JobProgress(); }
 
+void JobEngine::OnBoundedLoop() { running_->bounds_loops = true; }
+
 void JobEngine::OnBug() {
   running_->found_bug = true;
   if (!options_.cut_at_bugs) return;
@@ -356,7 +358,7 @@ std::set<std::string> JobEngine::MissingFrom(const PpSet& pps) const {
 }
 
 bool JobEngine::Verifies(const Job& job) const {
-  if (!job.complete() || !options_.bound.empty()) return false;
+  if (!job.complete() || job.bounds_loops || !options_.bound.empty()) return false;
   if (options_.iterative && !job.pps.Includes(PpSet(sched::kPpSync))) return false;
   return std::all_of(candidates_.begin(), candidates_.end(), [&](const auto& entry) {
     return entry.second.status == CandidateStatus::kMallocRecycle || Covers(job.pps, entry.second);

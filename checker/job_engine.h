@@ -56,7 +56,8 @@ struct Job {
   JobState state = JobState::kFresh;
   JobProgress progress;
   bool started = false;
-  bool found_bug = false;  // other than a data race
+  bool found_bug = false;     // other than a data race
+  bool bounds_loops = false;  // of some loops not all rounds are searched: it verifies nothing
 
   bool complete() const { return state == JobState::kComplete; }
   // Executions and seconds still to come, by the estimate; 0 if complete, infinite if unknown.
@@ -114,6 +115,7 @@ class JobEngine : private JobEvents {
   void OnCandidate(const CandidateView& candidate) override;
   void OnBug() override;
   void OnRestart() override;
+  void OnBoundedLoop() override;
 
   std::optional<SearchEnd> RunJob(Job* job);
   std::optional<SearchEnd> AfterSlice(Job* job, SliceResult result);

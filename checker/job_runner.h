@@ -21,7 +21,7 @@ struct JobProgress {
   uint64_t blocked = 0;     // ended by a sleep set or a bound, or with a failed assumption
   uint64_t transitions = 0;
   uint64_t transitions_repeated = 0;  // of a known prefix, executed again to get to its end
-  double estimate = 0;  // executions in the whole state space; 0 if unknown
+  double estimate = 0;                // executions in the whole state space; 0 if unknown
   double seconds = 0;
 };
 
@@ -44,6 +44,8 @@ class JobEvents {
   virtual void OnBug() = 0;
   // The search starts again from nothing.
   virtual void OnRestart() = 0;
+  // A loop seems endless: of its rounds not all are searched (sched/loop_bound.h).
+  virtual void OnBoundedLoop() = 0;
 };
 
 enum class SliceEnd {

@@ -42,8 +42,9 @@
 //   step id= position= thread= name= what= pc= object= accesses=CELL,SIZE,MODE,PC;... clock=  only
 //   with narrate=1 log thread= position= text=                            mc_log, only with
 //   narrate=1 restart id= reason= sites=0xPC;...     the job's counts start again (a new shared
-//   access under `all`, a barrier
-//                              with more users than it counts); bugs and candidates stay
+//   access under `all`, a barrier with more users than it counts, or a loop that seems endless,
+//   with loop=PC loop_stack=PC,PC,...); bugs and candidates stay. Bounded loops are among the
+//   sites: 0xPC+0xDEPTH+0xOBJECT
 //   final id= hash= outcome=   only with final_states=1: each distinct final state once
 //   diverged id= step= message= thread= expected= found= (what it was to do at that step, and what
 //            it did, as far as that is known) standing= (a line for each thread) threads=

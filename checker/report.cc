@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "checker/text.h"
+#include "sched/loop_bound.h"
 
 namespace mc::checker {
 namespace {
@@ -145,6 +146,9 @@ std::string WhyNotVerified(const TestResult& result) {
       break;
   }
   if (!result.bound.empty()) return absl::StrCat("within the bound: ", result.bound);
+  if (std::ranges::any_of(result.jobs, [](const Job& job) { return job.bounds_loops; })) {
+    return absl::StrCat("within the bound: ", kLoopBound);
+  }
   if (!result.missing.empty()) {
     return absl::StrCat(
         "with these preemption points; not among them, so not verified: ",
@@ -427,6 +431,16 @@ std::string FormatNotes(const RunReport& report, bool verbose) {
   std::string out;
   const std::string unseen = DescribeUnseenFunctions(report.unseen_functions, verbose);
   if (!unseen.empty()) absl::StrAppend(&out, unseen, "\n");
+  if (!report.bounded_loops.empty()) {
+    absl::StrAppend(
+        &out, "note: a loop that goes round ", sched::kRoundsBeforeBound,
+        " times in one execution is taken for endless (a heuristic), and of its rounds each thread "
+        "makes ",
+        sched::kRoundsOfBoundedLoop,
+        "; further ones only when another thread has written what it read, or nothing else can "
+        "run. Executions with more rounds are not searched. Loops: ",
+        absl::StrJoin(report.bounded_loops, ", "), "\n");
+  }
   if (report.handlers_waited) {
     absl::StrAppend(&out,
                     "note: the program ended while other threads still ran; exit handlers "

@@ -46,6 +46,7 @@ struct RunReport {
   double seconds = 0;
   uint64_t max_rss_kb = 0;
   std::vector<UnseenFunction> unseen_functions;
+  std::set<std::string> bounded_loops;  // where loops are of which not all rounds were searched
   bool handlers_waited = false;  // exit handlers, for threads that ran when the program ended
 
   // The worst of the tests' verdicts; an error after a bug is still a bug.
@@ -53,6 +54,9 @@ struct RunReport {
   std::string FirstError() const;
   bool complete() const;  // every search ran to its end
 };
+
+// The bound of a search in which loops have one (sched/loop_bound.h).
+inline constexpr char kLoopBound[] = "not all rounds of loops that seem endless";
 
 // Where a bug shows in the source: the first of its place and its callers that is a line of the
 // program, else one of a library.

@@ -50,7 +50,8 @@ Json Finite(double value) {
   return std::isfinite(value) && value >= 0 ? Json(value) : Json(nullptr);
 }
 
-Json JobJson(const Job& job, const std::string& bound) {
+Json JobJson(const Job& job, std::string bound) {
+  if (bound.empty() && job.bounds_loops) bound = kLoopBound;
   const double executions = static_cast<double>(job.progress.executions);
   Json json;
   json["pps"] = job.pps.Names();
@@ -137,6 +138,8 @@ absl::Status WriteJson(const std::string& path, const RunReport& report, Symboli
     json["unseen_functions"].push_back(
         {{"function", function.name}, {"library", function.library}});
   }
+  json["bounded_loops"] = Json::array();
+  for (const std::string& place : report.bounded_loops) json["bounded_loops"].push_back(place);
   json["threads_ran_at_exit"] = report.handlers_waited;
   json["interrupted"] = report.interrupted;
   if (const std::string error = report.FirstError(); !error.empty()) json["error"] = error;

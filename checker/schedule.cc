@@ -216,7 +216,12 @@ class Parser {
     }
     if (name == "shared-sites") {
       for (std::string_view site : Split(value, ';')) {
-        if (!site.starts_with("0x") || !ParseNumber<uint64_t>(site.substr(2), 16)) {
+        // A loop that has a bound: 0xPC+0xDEPTH+0xOBJECT.
+        const auto parts = Split(site, '+');
+        const bool good = std::ranges::all_of(parts, [](std::string_view part) {
+          return part.starts_with("0x") && ParseNumber<uint64_t>(part.substr(2), 16);
+        });
+        if (!good || (parts.size() != 1 && parts.size() != 3)) {
           return Bad(absl::StrCat("'", View(site), "' is no code address such as 0x4012af"));
         }
       }

@@ -220,6 +220,13 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
     result.error = std::string(runner.failure().message());
   }
   report_.handlers_waited |= runner.handlers_waited();
+  for (const BoundedLoop& loop : runner.bounded_loops()) {
+    if (result.saturated) break;  // by a search that met none
+    Bug place;
+    place.pc = loop.pc;
+    place.stack = loop.stack;
+    report_.bounded_loops.insert(PlaceOf(place, symbolizer_.get()).WhereAndFunction());
+  }
   result.seconds = absl::ToDoubleSeconds(absl::Now() - begin);
   report_.interrupted |= result.end == SearchEnd::kInterrupted;
   report_.max_rss_kb = std::max(report_.max_rss_kb, harness_->MaxRssKb());

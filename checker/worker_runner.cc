@@ -170,14 +170,19 @@ std::optional<SliceResult> WorkerRunner::OnMessage(const Message& message, JobEv
     progress_ = JobProgress();
     shared_sites_[job_] = message.Text("sites");
     std::erase_if(executions_, [this](const auto& e) { return e.job == job_; });
+    final_states_.erase(job_);
     events.OnRestart();
+    if (const uint64_t loop = message.Number("loop"); loop != 0) {
+      events.OnBoundedLoop();
+      bounded_loops_.push_back({loop, ParseStack(message.Text("loop_stack"))});
+    }
   } else if (type == "execution") {
     if (executions_.size() < kMostStreamedExecutions) {
       executions_.push_back(
           {job_, ParseSteps(message.Text("steps")), std::string(message.Text("outcome"))});
     }
   } else if (type == "final") {
-    final_states_.insert(
+    final_states_[job_].insert(
         absl::StrCat(View(message.Text("hash")), " ", View(message.Text("outcome"))));
   } else if (type == "diverged") {
     if (message.Text("message").starts_with("law check: ")) {
@@ -217,6 +222,12 @@ void WorkerRunner::OnBugMessage(const Message& message, JobEvents& events) {
   if (bug != nullptr) bug->shared_sites = shared_sites_[job_];
   if (bug != nullptr && on_bug_) on_bug_(bug);
   events.OnBug();
+}
+
+std::set<std::string> WorkerRunner::final_states() const {
+  std::set<std::string> all;
+  for (const auto& [job, states] : final_states_) all.insert(states.begin(), states.end());
+  return all;
 }
 
 // ---------------------------------------------------------------------------------------------

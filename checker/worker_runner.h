@@ -38,6 +38,12 @@ struct ExploredExecution {
   std::string outcome;  // ok, bug or blocked
 };
 
+// A loop of which not all rounds are searched.
+struct BoundedLoop {
+  uint64_t pc = 0;
+  std::vector<uint64_t> stack;  // innermost first
+};
+
 class WorkerRunner final : public JobRunner {
  public:
   // All of them must outlive the runner.
@@ -57,9 +63,11 @@ class WorkerRunner final : public JobRunner {
   // What only some runs stream.
   const std::vector<ExploredExecution>& executions() const { return executions_; }
   const std::vector<std::string>& threads() const { return threads_; }  // names in slot order
-  const std::set<std::string>& final_states() const { return final_states_; }
+  std::set<std::string> final_states() const;
   // Has an execution held exit handlers back until other threads were done?
   bool handlers_waited() const { return handlers_waited_; }
+  // In any job so far.
+  const std::vector<BoundedLoop>& bounded_loops() const { return bounded_loops_; }
 
  private:
   // nullopt: the slice goes on.
@@ -85,8 +93,9 @@ class WorkerRunner final : public JobRunner {
   std::vector<std::string> threads_;         // names in slot order, last heard
   absl::Status failure_;
   std::vector<ExploredExecution> executions_;
-  std::set<std::string> final_states_;
+  std::map<int, std::set<std::string>> final_states_;  // by job, since its last restart
   bool handlers_waited_ = false;
+  std::vector<BoundedLoop> bounded_loops_;
 };
 
 // The `job` message that defines the search of a PP set whose accesses are `ranges`.

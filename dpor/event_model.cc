@@ -216,16 +216,20 @@ bool EventModel::BarrierFull(const Operation& operation) {
   return arrived >= operation.needed;
 }
 
-// An event of another thread writes one of the cells after the iteration's first read of it.
+// An event of another thread writes one of the cells after the iteration's first read of it. Those
+// that have one of `but_flags` do not count.
 bool EventModel::SpinWoken(ThreadId thread, uint32_t previous,
-                           std::span<const sched::CellRange> cells, const sched::Trace& trace) {
+                           std::span<const sched::CellRange> cells, uint16_t but_flags,
+                           const sched::Trace& trace) {
   if (previous == kNoPosition) return false;
   const std::vector<uint32_t>& own = path_.positions_of(thread);
   for (const sched::CellRange& range : cells) {
     auto wakes = [&](uint32_t position) {
-      return std::ranges::any_of(
-          trace.AccessesOf(trace.events[position]),
-          [&](const sched::MicroAccess& a) { return sched::WakesSpinner(a, range, cells); });
+      const sched::Event& event = trace.events[position];
+      if ((event.flags & but_flags) != 0) return false;
+      return std::ranges::any_of(trace.AccessesOf(event), [&](const sched::MicroAccess& a) {
+        return sched::WakesSpinner(a, range, cells);
+      });
     };
     for (uint32_t w = own[range.reader] + 1; w < end_; ++w) {
       if (path_.thread(w) != thread && Contains(w) && wakes(w)) return true;
@@ -244,6 +248,7 @@ bool EventModel::Enabled(const Operation& operation, ThreadId thread, uint32_t p
     case OperationKind::kWaiter:
     case OperationKind::kDescheduled:
     case OperationKind::kHandlerPhase:
+    case OperationKind::kForcedRound:
       return false;
     case OperationKind::kLock:
       return MutexFree(operation.object);
@@ -266,7 +271,9 @@ bool EventModel::Enabled(const Operation& operation, ThreadId thread, uint32_t p
     case OperationKind::kBarrierDepart:
       return BarrierFull(operation);
     case OperationKind::kSpin:
-      return SpinWoken(thread, previous, spin_cells, trace);
+      return SpinWoken(thread, previous, spin_cells, 0, trace);
+    case OperationKind::kBoundedLoop:
+      return SpinWoken(thread, previous, spin_cells, sched::kPastBound, trace);
   }
   return true;
 }

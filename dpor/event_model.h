@@ -74,7 +74,7 @@ class EventModel {
   bool ReadHeld(sched::Cell readers);
   bool BarrierFull(const sched::Operation& operation);
   bool SpinWoken(sched::ThreadId thread, uint32_t previous, std::span<const sched::CellRange> cells,
-                 const sched::Trace& trace);
+                 uint16_t but_flags, const sched::Trace& trace);
 
   Path& path_;
   uint32_t i_ = 0, end_ = 0;

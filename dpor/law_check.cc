@@ -88,7 +88,7 @@ ThreadId LawCheck::NextInFirstOrder(const Trace& trace, const StateView& state) 
     next = PickRandom(state, sched::kNoThread);
   } else if (trace.size() == stop_ + 1) {
     first_t_ = RecordOf(trace, stop_);
-    if (first_t_.kind == OperationKind::kHandlerPhase) return sched::kAbandon;
+    if (sched::DependsOnAll(first_t_.kind)) return sched::kAbandon;
     const std::vector<Standing> after = StandingIn(state);
     CheckEnabling(first_t_, after);
     // u: enabled before t's event and after it; or, now and then, by it.
@@ -108,7 +108,7 @@ ThreadId LawCheck::NextInFirstOrder(const Trace& trace, const StateView& state) 
         Violation("T" + Text(first_t_.thread) + " enabled T" + Text(first_u_.thread) +
                   ", whose block does not depend on it");
       }
-    } else if (first_u_.kind != OperationKind::kHandlerPhase && !conflict) {
+    } else if (!sched::DependsOnAll(first_u_.kind) && !conflict) {
       first_hash_ = state_hash_();
       other_order_due_ = true;
     }
@@ -218,7 +218,8 @@ bool LawCheck::PickEnabledBy(const Record& event, const std::vector<Standing>& a
   for (uint32_t id = 0; id < after.size(); ++id) {
     const bool was_enabled = id < before_.size() && before_[id].enabled;
     if (id == event.thread || !after[id].enabled || was_enabled ||
-        after[id].pending.kind == OperationKind::kHandlerPhase) {
+        after[id].pending.kind == OperationKind::kHandlerPhase ||
+        after[id].pending.kind == OperationKind::kBoundedLoop) {
       continue;
     }
     second_ = static_cast<ThreadId>(id);
@@ -236,7 +237,8 @@ void LawCheck::CheckEnabling(const Record& event, const std::vector<Standing>& a
     if (enabled == before_[id].enabled) continue;
     const Operation& pending = after[id].pending;
     // A spinner waits for its reads, which no pending footprint lists; the handlers wait for all.
-    if (pending.kind == OperationKind::kSpin || pending.kind == OperationKind::kHandlerPhase ||
+    if (sched::WaitsInLoop(pending.kind) || pending.kind == OperationKind::kHandlerPhase ||
+        before_[id].pending.kind == OperationKind::kBoundedLoop ||
         before_[id].pending.kind == OperationKind::kHandlerPhase) {
       continue;
     }

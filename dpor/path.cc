@@ -44,7 +44,7 @@ void Path::BuildRanges(const sched::Trace& trace, size_t position, std::vector<R
     if (IsLookedAt(a)) out->push_back({a.begin, a.size, a.mode});
   }
   Normalise(out);
-  *universal = e.operation.kind == OperationKind::kHandlerPhase;
+  *universal = sched::DependsOnAll(e.operation.kind);
 }
 
 // The record of the trace's event at `position`: one seen lately, or `expected`, or a new one.
@@ -246,7 +246,7 @@ void Path::AddRaces(const sched::Event& e, size_t position, uint32_t previous) {
   for (const uint32_t i : p) {
     if (clocks_.Get(position, events_[i].thread) > events_[i].index) continue;
     clocks_.Join(position, i);
-    if (pool_[events_[i].id].universal) continue;  // the handler phase is never reversed
+    if (pool_[events_[i].id].universal) continue;  // never reversed
     if (Enables(i, e)) continue;
     pairs_.push_back({i, static_cast<uint32_t>(position), PairKind::kRace, kNoPosition, 0});
   }

@@ -4,9 +4,7 @@ namespace mc::dpor {
 
 namespace {
 
-bool IsUniversal(const sched::Event& event) {
-  return event.operation.kind == sched::OperationKind::kHandlerPhase;
-}
+bool IsUniversal(const sched::Event& event) { return sched::DependsOnAll(event.operation.kind); }
 
 bool Fits(const RecentEvents::Variant& variant, const sched::Trace& trace,
           const sched::Event& event) {

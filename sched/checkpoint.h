@@ -42,6 +42,9 @@ struct SchedulerState {
   size_t next_position_ = 0;
   size_t finished_events_ = 0;  // events of this execution that are over
   uint64_t zone_ = 0;           // by which the time zone differs from that at the start
+  // Forced rounds (loop_bound.h) since anything new happened, and what that was looked for in.
+  uint64_t fruitless_rounds_ = 0;
+  size_t forced_until_ = 0;
 };
 
 struct Checkpoint {

@@ -99,6 +99,9 @@ enum class OperationKind : uint8_t {
   kDescheduled,    // mc_deschedule: until its kWake cell is written; object = kWake cell
   kFutexReturn,    // a futex or deschedule waiter that was woken; object = its kWake cell
   kHandlerPhase,   // the exit handlers: enabled when nothing else can run
+  kBoundedLoop,  // waits in a bounded loop (loop_bound.h), as kSpin, for a thread that is not past
+                 // its own bound
+  kForcedRound,  // was kBoundedLoop until nothing else could run: depends on all before it
 };
 
 // What a thread that has not run its next block will do first.
@@ -115,6 +118,15 @@ struct Operation {
   // kReacquire of a thread whose wait is over whoever else does what: it ran out.
   bool wait_is_over = false;
 };
+
+// Does an event that begins with this depend on all earlier ones, whatever it touches?
+constexpr bool DependsOnAll(OperationKind kind) {
+  return kind == OperationKind::kHandlerPhase || kind == OperationKind::kForcedRound;
+}
+// Does a thread that waits so wait for a write to what it read?
+constexpr bool WaitsInLoop(OperationKind kind) {
+  return kind == OperationKind::kSpin || kind == OperationKind::kBoundedLoop;
+}
 
 // The change a block made to one synchronisation object, net (spec 1.1 item 5).
 //   mutex:      before, after = holder + 1, or 0 when free
@@ -145,6 +157,7 @@ enum EventFlags : uint16_t {
   kTimedOut = 1 << 4,          // this event is a time-out (or a spurious wake-up)
   kWasPreemption = 1 << 5,     // the previous event's thread was enabled and not yielding
   kVoluntary = 1 << 6,         // ended at sched_yield, mc_yield or a sleep: a free switch
+  kPastBound = 1 << 7,         // of a thread that is past the bound of a loop (loop_bound.h)
 };
 
 }  // namespace mc::sched

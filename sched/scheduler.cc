@@ -24,6 +24,7 @@ void Scheduler::Configure(const ExecutionOptions& options) {
                    !options.full_footprints && options.exit_mode == ExitMode::kWait);
   leaves_out_owned_ = sites_.omits_ordered() && !options.full_record && !options.narrate;
   heap_.Configure(options.heap_policy);
+  BoundLoops({});
 }
 
 Thread* Scheduler::FindByPthread(uintptr_t thread_pointer) {

@@ -78,6 +78,9 @@ struct ExecutionOptions {
   bool narrate = false;             // keep mc_log texts
   bool full_record = false;         // nothing may be left out: people read it (owned_memory.h)
   bool checkpoints = true;          // may executions go on from the middle of a kept prefix?
+  bool bounds_loops = true;         // is an execution given up for a loop that seems endless?
+  bool looks_for_loops = false;     // also for one that does not tell that it waits
+  bool impatient = false;           // after few rounds (loop_bound.h)
   uint64_t max_events = 1 << 18;    // a longer execution is reported as livelock (heuristic)
   uint64_t seed = 0;
   uint32_t disabled_refinements = 0;  // Refinement bits
@@ -122,6 +125,9 @@ struct ExecutionResult {
   bool barrier_overcrowded = false;    // restart the job with barrier_full_model
   bool needs_full_footprints = false;  // restart with them: a thread waited in a loop, or asked
                                        // whether another exists yet
+  bool seems_endless = false;  // given up: restart, with a bound for this loop or, if its pc is 0,
+  LoopPlace endless_loop;      // looking for loops
+  std::vector<uint64_t> endless_loop_stack;  // return addresses there, innermost first
   int exit_status = 0;
   std::string harness_error;  // not empty: the harness cannot be checked
   std::vector<BugReport> bugs;
@@ -134,6 +140,10 @@ class Scheduler final : public StateView, private SchedulerState {
   void Configure(const ExecutionOptions& options);
   // Under `all`: code found to access shared memory, from now on a PP. The job starts again then.
   SiteFilter& sites() { return sites_; }
+  // Does the last execution look as if a loop may be endless?
+  bool SeemsToLoop() const;
+  // The loops that have a bound (loop_bound.h), until Configure.
+  void BoundLoops(std::vector<LoopPlace> places);
   const ExecutionOptions& options() const { return options_; }
   void SetObservers(std::vector<Observer*> observers) { observers_ = std::move(observers); }
   // Called once at the entry, before the first execution. `body(argument)` is the program.
@@ -311,12 +321,34 @@ class Scheduler final : public StateView, private SchedulerState {
   void NoteRead(Cell cell) { current_->spin.OnRead(cell, 1, static_cast<uint32_t>(position_)); }
   // The thread changed something that its own future can see: a spin iteration ends here.
   void Progress() { current_->spin.Progress(); }
-  // A spin point: a read-like operation at `pc` is about to be made (see spin.h).
-  void SpinPoint(uint64_t pc, const EntryRegisters& registers);
+  // A spin point: a read-like operation at `pc` is about to be made (see spin.h). `object`: what an
+  // atomic operation reads.
+  void SpinPoint(uint64_t pc, const EntryRegisters& registers, uint64_t object = 0) {
+    if (hook_calls_ >= look_from_ && LookForLoop(pc, registers, object)) return;
+    CloseLoop(pc, registers, true);
+  }
   // The same before a lock, which like a plain read is watched only if there are many.
-  void SpinPointAtLock(uint64_t pc, const EntryRegisters& registers) {
+  void SpinPointAtLock(uint64_t pc, const EntryRegisters& registers, const void* lock) {
+    const auto object = reinterpret_cast<uintptr_t>(lock);
+    if (hook_calls_ >= look_from_ && LookForLoop(pc, registers, object)) return;
     SpinTracker& spin = current_->spin;
-    if (spin.watched() || spin.IsManyReads()) SpinPoint(pc, registers);
+    if (spin.watched() || spin.IsManyReads()) CloseLoop(pc, registers, true);
+  }
+  // The same where a loop that waits comes by: at a yield, a sleep, an attempt that may be refused.
+  void WaitingPoint(uint64_t pc, const EntryRegisters& registers);
+  // The same where a wait with a time-out, which has been counted, is found to repeat itself.
+  void SpinPointAtWait(uint64_t pc, const EntryRegisters& registers) {
+    CloseLoop(pc, registers, false);
+  }
+  // The same before a system call.
+  void SystemCallInLoop(uint64_t pc);
+  // For waits with a time-out. Does a bounded loop come by whose thread has to wait?
+  bool ComesRoundBounded(uint64_t pc, const EntryRegisters& registers) {
+    return ComesRound(PlaceOf(pc, registers), kRoundsBeforeBound);
+  }
+  // If so: until it may go on.
+  void WaitInBoundedLoop(uint64_t pc, const EntryRegisters& registers) {
+    WaitInBoundedLoop(PlaceOf(pc, registers));
   }
   // The part of it that only compares.
   SpinTracker::Arrival Arrive(uint64_t pc, const EntryRegisters& registers);
@@ -447,6 +479,22 @@ class Scheduler final : public StateView, private SchedulerState {
   static bool SpinEnabled(const Thread& thread);
   bool CouldBeTaken(const LockOperation& refused) const;
   bool AnyLoopCouldGoOn() const;
+  void CloseLoop(uint64_t pc, const EntryRegisters& registers, bool counts);
+  bool IsWrittenFor(const Thread& thread, size_t from, uint16_t but_flags) const;
+
+  // -- scheduler_loops.cc: loops that have a bound
+  LoopPlace PlaceOf(uint64_t pc, const EntryRegisters& registers) const;
+  bool IsBounded(const LoopPlace& place) const;
+  LoopRounds& RoundsAt(Thread& thread, const LoopPlace& place);
+  bool LookForLoop(uint64_t pc, const EntryRegisters& registers, uint64_t object);
+  bool PassLoop(const LoopPlace& place, uint32_t most);
+  bool ComesRound(const LoopPlace& place, uint32_t most);
+  bool AnyOtherWaits() const;
+  [[noreturn]] void GiveUpForLoop(const LoopPlace& place);
+  void WaitInBoundedLoop(const LoopPlace& place);
+  std::vector<SpinTracker::Read> ReadSince(size_t position) const;
+  const Thread* NextForcedRound() const;
+  void LeaveBoundedLoop(Thread& thread);
 
   // -- scheduler_run.cc: the life of one execution
   void MakeSlots(size_t count);
@@ -467,6 +515,7 @@ class Scheduler final : public StateView, private SchedulerState {
   bool Enabled(const Thread& thread) const;
   bool AnyEnabled() const;
   const Thread* NextToRunHandlers() const;
+  const Thread* NextWhenNoneIsEnabled() const;
   void Schedule();
   void SwitchTo(Thread& next);
   [[noreturn]] void StopThread(StopReason reason, ThreadStatus status);
@@ -495,6 +544,10 @@ class Scheduler final : public StateView, private SchedulerState {
 
   ExecutionOptions options_;
   SiteFilter sites_;
+  std::vector<LoopPlace> bounded_loops_;
+  bool looks_for_loops_ = false;            // that do not tell that they wait
+  uint64_t look_from_ = ~uint64_t{0};       // hook calls of a block: then LookForLoop
+  uint64_t long_from_ = uint64_t{1} << 18;  // events of an execution: too many
   std::vector<Observer*> observers_;
   Strategy* strategy_ = nullptr;
   Trace trace_;

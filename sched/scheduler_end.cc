@@ -25,7 +25,7 @@ void Scheduler::FillEnds() {
     end.woken = t.woken;
     end.pending = t.pending;
     end.first_spin_cell = static_cast<uint32_t>(trace_.spin_cells.size());
-    if (t.status == ThreadStatus::kRunnable && t.pending.kind == OperationKind::kSpin) {
+    if (t.status == ThreadStatus::kRunnable && WaitsInLoop(t.pending.kind)) {
       RecordSpinCells(t);
     }
     end.spin_cell_count = static_cast<uint32_t>(trace_.spin_cells.size()) - end.first_spin_cell;
@@ -111,6 +111,8 @@ const char* NameOf(OperationKind kind) {
     case OperationKind::kBarrierDepart:
       return "barrier";
     case OperationKind::kSpin:
+    case OperationKind::kBoundedLoop:
+    case OperationKind::kForcedRound:
       return "a write to memory";
     case OperationKind::kDescheduled:
       return "mc_make_runnable";
@@ -127,7 +129,7 @@ const char* NameOf(OperationKind kind) {
 std::string Scheduler::DescribeWait(const Thread& t) const {
   const Operation& op = t.pending;
   std::string text = "T" + std::to_string(t.id);
-  if (op.kind == OperationKind::kSpin) {
+  if (WaitsInLoop(op.kind)) {
     text += " loops at " + CodeAddress(op.pc) + " until another thread writes";
     for (const CellRange& range : SpinCells(t)) {
       if (KindOf(range.begin) == CellKind::kLockChange) continue;
@@ -275,11 +277,13 @@ void Scheduler::ReportBlockedThreads() {
   std::string details;
   const Thread* first = nullptr;
   const Thread* spinner = nullptr;
+  bool bounded = false;  // does any loop change something each time round?
   for (uint32_t id = 0; id < thread_limit_; ++id) {
     const Thread& t = *threads_[id];
     if (!t.exists || t.status != ThreadStatus::kRunnable) continue;
     if (first == nullptr) first = &t;
-    if (spinner == nullptr && t.pending.kind == OperationKind::kSpin) spinner = &t;
+    if (spinner == nullptr && WaitsInLoop(t.pending.kind)) spinner = &t;
+    bounded = bounded || t.pending.kind == OperationKind::kBoundedLoop;
     if (!details.empty()) details += "\n";
     details += DescribeWait(t);
   }
@@ -287,11 +291,12 @@ void Scheduler::ReportBlockedThreads() {
   current_ = threads_[spinner != nullptr ? spinner->id : first->id];
   position_ = trace_.size() - 1;
   if (spinner != nullptr) {
-    ReportBug(BugKind::kLivelock,
-              "T" + std::to_string(spinner->id) +
-                  " loops for ever: nothing can run that writes "
-                  "what the loop reads",
-              spinner->pending.pc, details);
+    std::string message = "T" + std::to_string(spinner->id) + " loops for ever: ";
+    message += bounded ? "it goes round again and again, and nothing else can run (a heuristic: "
+                         "after " +
+                             std::to_string(kRoundsAlone) + " rounds it is taken for endless)"
+                       : "nothing can run that writes what the loop reads";
+    ReportBug(BugKind::kLivelock, std::move(message), spinner->pending.pc, details, bounded);
   } else {
     ReportBug(BugKind::kDeadlock, "no thread can run", first->pending.pc, details);
   }

@@ -154,7 +154,8 @@ bool Scheduler::RunExecution(Strategy& strategy, bool same_search_as_before) {
     MakeExecution(repetition_, 0);
   }
   for (Observer* o : observers_) o->OnExecutionEnd(trace_);
-  strategy.EndExecution(trace_);
+  // One that was given up is nothing to go on from: the search begins again.
+  if (!result_.seems_endless) strategy.EndExecution(trace_);
   return true;
 }
 
@@ -169,6 +170,8 @@ void Scheduler::MakeExecution(Strategy& strategy, size_t keep) {
   stack_writes_.clear();
   result_.diverged = false;
   result_.harness_error.clear();
+  result_.seems_endless = false;
+  result_.endless_loop = {};
   result_.bugs.clear();
   if (last_words_ != nullptr) last_words_->failure = 0;
   result_.log.clear();
@@ -345,7 +348,15 @@ bool Scheduler::IsEnabled(ThreadId thread) const {
   if (t.exists && t.pending.kind == OperationKind::kHandlerPhase) {
     return NextToRunHandlers() == &t && !AnyEnabled();
   }
-  return Enabled(t);
+  if (Enabled(t)) return true;
+  return t.exists && t.pending.kind == OperationKind::kBoundedLoop && !AnyEnabled() &&
+         NextWhenNoneIsEnabled() == &t;
+}
+
+// Whose turn it is when no thread is enabled by itself.
+const Thread* Scheduler::NextWhenNoneIsEnabled() const {
+  const Thread* const next = NextToRunHandlers();
+  return next != nullptr ? next : NextForcedRound();
 }
 
 ThreadId Scheduler::Current() const { return last_thread_; }
@@ -391,23 +402,27 @@ Thread* Scheduler::PickFreely() {
   for (uint32_t id = 0; id < thread_limit_; ++id) {
     if (Enabled(*threads_[id])) return threads_[id];
   }
-  const Thread* const next = NextToRunHandlers();
+  const Thread* const next = NextWhenNoneIsEnabled();
   return next == nullptr ? nullptr : threads_[next->id];
 }
 
 Thread* Scheduler::PickFromStrategy() {
-  if (next_position_ >= free_from_ && next_position_ < options_.max_events) return PickFreely();
-  if (!AnyEnabled() && NextToRunHandlers() == nullptr) {
+  if (next_position_ >= free_from_ && next_position_ < long_from_) return PickFreely();
+  if (!AnyEnabled() && NextWhenNoneIsEnabled() == nullptr) {
     if (IsRepetition() && next_position_ < repetition_.trace().size()) Diverge(next_position_, "");
     return nullptr;
   }
-  if (next_position_ >= options_.max_events) {
+  if (next_position_ >= long_from_) {
+    trace_.outcome = ExecutionOutcome::kBlocked;
+    if (next_position_ < options_.max_events) {
+      result_.seems_endless = true;
+      return nullptr;
+    }
     ReportBug(BugKind::kLivelock,
               std::string(kStepLimitReached) + ": the execution has more than " +
                   std::to_string(options_.max_events) +
                   " transitions (a heuristic: raise --max-steps if it is meant to be that long)",
               current_ == &engine_ ? 0 : current_->pending.pc, {}, true);
-    trace_.outcome = ExecutionOutcome::kBlocked;
     return nullptr;
   }
   const ThreadId id = strategy_->Next(trace_, *this);
@@ -451,6 +466,7 @@ void Scheduler::BeginEvent(Thread& thread) {
   hook_calls_ = 0;
   block_is_fresh_ = true;
   ++thread.events;
+  if (thread.pending.kind == OperationKind::kBoundedLoop) LeaveBoundedLoop(thread);
   if (waits_with_handlers_ != kNoThread && thread.id != waits_with_handlers_) {
     handlers_have_waited_ = true;
   }
@@ -468,7 +484,8 @@ void Scheduler::BeginEvent(Thread& thread) {
     event.first_ledger = static_cast<uint32_t>(trace_.ledger.size());
     event.first_spin_cell = static_cast<uint32_t>(trace_.spin_cells.size());
     event.operation = thread.pending;
-    if (thread.pending.kind == OperationKind::kSpin) RecordSpinCells(thread);
+    if (thread.past_bound) event.flags |= kPastBound;
+    if (WaitsInLoop(thread.pending.kind)) RecordSpinCells(thread);
     event.spin_cell_count = static_cast<uint32_t>(trace_.spin_cells.size()) - event.first_spin_cell;
     if (last_thread_ != kNoThread && last_thread_ != thread.id) {
       const Thread& last = *threads_[last_thread_];
@@ -480,7 +497,7 @@ void Scheduler::BeginEvent(Thread& thread) {
     if (options_.exit_mode == ExitMode::kImmediate && !Mutated(EventModelMutation::kAlive)) {
       RecordCell(MakeCell(CellKind::kAlive, 0), kRead, 0, 0);
     }
-    if (thread.pending.kind == OperationKind::kSpin) RecordSpinReads(thread);
+    if (WaitsInLoop(thread.pending.kind)) RecordSpinReads(thread);
   }
   thread.yielded = false;
 }

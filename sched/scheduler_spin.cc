@@ -7,9 +7,11 @@ namespace mc::sched {
 
 // ------------------------------------------------------------------------------ closing a loop
 
-void Scheduler::SpinPoint(uint64_t pc, const EntryRegisters& registers) {
+// `counts`: a loop that closes here comes by here (loop_bound.h), which has not been counted yet.
+void Scheduler::CloseLoop(uint64_t pc, const EntryRegisters& registers, bool counts) {
   Thread& t = *current_;
   if (Arrive(pc, registers) != SpinTracker::Arrival::kLoop) return;
+  if (counts && PassLoop(PlaceOf(pc, registers), kRoundsBeforeBound)) return;
   const bool takes_locks = t.spin.locks().any_taken();
   // The block ends even if the loop would be left now: where it ends must not depend on who wrote
   // meanwhile.
@@ -89,26 +91,30 @@ bool Scheduler::SpinEnabled(const Thread& thread) { return g_scheduler.SpinSatis
 bool Scheduler::SpinSatisfied(const Thread& thread) const {
   const SpinTracker& spin = thread.spin;
   if (spin.written) return true;
+  const bool bounded = thread.pending.kind == OperationKind::kBoundedLoop;
+  spin.written = IsWrittenFor(thread, spin.scanned_events, bounded ? kPastBound : 0);
+  spin.scanned_events = finished_events_;
+  return spin.written;
+}
+
+// Among the events from `from` on, those that have one of `but_flags` left out.
+bool Scheduler::IsWrittenFor(const Thread& thread, size_t from, uint16_t but_flags) const {
+  const SpinTracker& spin = thread.spin;
   const std::vector<CellRange> cells = SpinCells(thread);
-  size_t from = spin.scanned_events;
   if (from == 0) {
     from = finished_events_;
     for (const SpinTracker::Read& read : spin.reads()) from = std::min<size_t>(from, read.event);
   }
   for (size_t i = from; i < finished_events_; ++i) {
     const Event& event = trace_.events[i];
-    if (event.thread == thread.id) continue;
+    if (event.thread == thread.id || (event.flags & but_flags) != 0) continue;
     for (const MicroAccess& access : trace_.AccessesOf(event)) {
       if ((access.mode & (kWrite | kAdd)) == 0) continue;
       for (const SpinTracker::Read& read : spin.reads()) {
-        if (i > read.event && WakesSpinner(access, read.cells, cells)) {
-          spin.written = true;
-          return true;
-        }
+        if (i > read.event && WakesSpinner(access, read.cells, cells)) return true;
       }
     }
   }
-  spin.scanned_events = finished_events_;
   return false;
 }
 

@@ -9,8 +9,6 @@ namespace mc::sched {
 
 namespace {
 
-constexpr uint64_t kMonthNs = uint64_t{30} * 24 * 3600 * kNanosecondsPerSecond;
-
 // Does a word show a virtual time, in seconds, milliseconds, microseconds or nanoseconds? No other
 // value of interest lies in these four small ranges. Returns the unit per second, or 0.
 uint64_t UnitOfTime(uint64_t word) {

@@ -27,6 +27,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "sched/lock_attempts.h"
@@ -210,6 +211,15 @@ class SpinTracker : private SpinMemory {
   std::span<const LockOperation> lock_operations() const {
     return locks_.operations().subspan(loop_lock_operation_);
   }
+  // The thread waits for a write to these, each cell once; Progress() ends that.
+  void WaitForWriteTo(std::vector<Read> reads) {
+    Progress();
+    is_clear_ = false;
+    reads_ = std::move(reads);
+    scanned_events = 0;
+    written = false;
+  }
+  uint64_t clock_reads() const { return clock_reads_; }
   // Has been woken, in the same state: the next iteration begins. No loop closes before it is over.
   void BeginIteration() {
     ++iteration_;
@@ -226,7 +236,7 @@ class SpinTracker : private SpinMemory {
     plain_reads_ = 0;
     visits_.clear();
     reads_.clear();
-    loop_read_ = 0;
+    loop_read_ = loop_lock_operation_ = 0;
     stack_bytes_.clear();
     locks_.Progress();
     last_begin_ = 0;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sched/event.h"
+#include "sched/loop_bound.h"
 #include "sched/spin.h"
 #include "sched/trace.h"
 
@@ -33,20 +34,23 @@ struct ThreadState {
   StopReason stop_reason = StopReason::kNone;
   bool detached = false;
   bool joined = false;
-  bool yielded = false;           // its last block ended at a yield or a sleep
-  bool preemption_due = false;    // a PP follows the last operation: the next one begins a block
-  bool woken = false;             // waiters: was woken since it began to wait
-  bool timed_out = false;         // waiters: the wait ran out
-  uint32_t atomic_depth = 0;      // mc_atomic_begin nesting
-  uint32_t creations = 0;         // threads it has created
-  uint32_t events = 0;            // number of its events so far, the running one included
-  Operation pending;              // what it does first when scheduled next
-  EnabledTest can_run = nullptr;  // of `pending`; nullptr: always
-  uintptr_t wait_object = 0;      // address of the object it waits for (condvar, futex word, ...)
-  uintptr_t wait_mutex = 0;       // condition waits: the mutex to take again
-  uint64_t wait_argument = 0;     // free for the operation (barrier generation, futex bitset, ...)
-  uint64_t clock_ns = 0;          // virtual time
-  uint64_t created = 0;           // when (OwnedMemory::Time): the creator has done less before
+  bool yielded = false;             // its last block ended at a yield or a sleep
+  bool preemption_due = false;      // a PP follows the last operation: the next one begins a block
+  bool woken = false;               // waiters: was woken since it began to wait
+  bool timed_out = false;           // waiters: the wait ran out
+  bool past_bound = false;          // has waited in a bounded loop (loop_bound.h)
+  bool tells_that_it_waits = true;  // of the last such loop: it yields, sleeps, tries, ...
+  uint32_t atomic_depth = 0;        // mc_atomic_begin nesting
+  uint32_t creations = 0;           // threads it has created
+  uint32_t events = 0;              // number of its events so far, the running one included
+  Operation pending;                // what it does first when scheduled next
+  EnabledTest can_run = nullptr;    // of `pending`; nullptr: always
+  uintptr_t wait_object = 0;        // address of the object it waits for (condvar, futex word, ...)
+  uintptr_t wait_mutex = 0;         // condition waits: the mutex to take again
+  uint64_t wait_argument = 0;  // free for the operation (barrier generation, futex bitset, ...)
+  uint64_t clock_ns = 0;       // virtual time
+  uint64_t created = 0;        // when (OwnedMemory::Time): the creator has done less before
+  size_t forced_round = 0;     // the last one's position in the trace + 1; 0: none
 
   void* (*entry)(void*) = nullptr;
   void* argument = nullptr;
@@ -92,10 +96,11 @@ struct ThreadLists {
   std::vector<void*> specific;            // pthread_setspecific values by key
   std::vector<uintptr_t> barriers;        // barriers it has arrived at, since they were initialised
   std::vector<unsigned char> processors;  // pthread_setaffinity_np; empty: wherever main may run
+  std::vector<LoopRounds> loops;          // loops that it waits in
 
   bool AllEmpty() const {
     return read_holds.empty() && held.empty() && destructors.empty() && specific.empty() &&
-           barriers.empty() && processors.empty();
+           barriers.empty() && processors.empty() && loops.empty();
   }
 };
 

@@ -76,6 +76,8 @@ int PendingFootprint(const Operation& operation, ThreadId thread, MicroAccess ou
     case OperationKind::kSpin:
     case OperationKind::kDescheduled:
     case OperationKind::kHandlerPhase:
+    case OperationKind::kBoundedLoop:
+    case OperationKind::kForcedRound:
       return 0;
   }
   return 0;

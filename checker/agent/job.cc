@@ -16,6 +16,8 @@ namespace {
 
 // Among the learned sites: nothing is left out, since more than synchronisation orders accesses.
 constexpr uint64_t kEverySite = 0;
+// Among them, the place of a loop that has a bound: 0xPC+0xDEPTH+0xOBJECT.
+constexpr char kLoopFollows = '+';
 
 struct RefinementName {
   std::string_view name;
@@ -121,14 +123,21 @@ std::unique_ptr<Job> Job::FromMessage(const Message& m, std::string* error) {
   job->final_states_ = m.Number("final_states") != 0;
   if (!ParseOptions(m, &job->options_, error)) return nullptr;
   for (std::string_view site : Split(m.Text("sites"), ';')) {
-    const uint64_t pc = strtoull(std::string(site).c_str(), nullptr, 0);
-    if (pc == kEverySite) {
+    char* end = nullptr;
+    const std::string text(site);
+    const uint64_t pc = strtoull(text.c_str(), &end, 0);
+    if (*end == kLoopFollows) {
+      sched::LoopPlace place{pc, strtoull(end + 1, &end, 0), 0};
+      if (*end == kLoopFollows) place.object = strtoull(end + 1, nullptr, 0);
+      job->bounded_loops_.push_back(place);
+    } else if (pc == kEverySite) {
       job->UseFullFootprints();
     } else {
       job->learned_.push_back(pc);
     }
   }
   if (m.Text("race") == "hb") job->rule_ = racedet::CandidateRule::kHappensBefore;
+  job->options_.bounds_loops = !job->is_replay();
   if (!job->MakeSearch(error)) return nullptr;
   job->MakeDetector();
   return job;
@@ -165,12 +174,14 @@ void Job::MakeDetector() {
 void Job::Activate(sched::Scheduler& scheduler) {
   scheduler.Configure(options_);
   for (uint64_t pc : learned_) scheduler.sites().Learn(pc);
+  scheduler.BoundLoops(bounded_loops_);
   scheduler.SetObservers({detector_.get()});
   search_->Resume();
 }
 
 void Job::Restart(sched::Scheduler& scheduler) {
   repeated = 0;
+  seen_states_.clear();
   std::string error;
   MakeSearch(&error);
   MakeDetector();
@@ -182,6 +193,11 @@ std::string Job::LearnedSites() const {
   for (uint64_t pc : learned_) {
     if (!text.empty()) text += ';';
     text += sched::Hex(pc);
+  }
+  for (const sched::LoopPlace& loop : bounded_loops_) {
+    if (!text.empty()) text += ';';
+    text += sched::Hex(loop.pc) + kLoopFollows + sched::Hex(loop.depth) + kLoopFollows +
+            sched::Hex(loop.object);
   }
   return text;
 }

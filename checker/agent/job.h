@@ -46,6 +46,16 @@ class Job {
   // Whether the candidate's two sites have to be PPs of `all`.
   bool LearnsFrom(const racedet::Candidate& candidate) const;
   std::string LearnedSites() const;  // 0xPC;0xPC;...
+  // The search takes long: what looks like a loop is one.
+  void BecomeImpatient() { options_.impatient = options_.looks_for_loops = true; }
+  bool is_impatient() const { return options_.impatient; }
+  // A loop seems endless, and gets a bound. Without a pc: it has still to be found.
+  void LearnLoop(const sched::LoopPlace& place) {
+    options_.looks_for_loops |= place.pc == 0 || place.object != 0;
+    if (place.pc == 0) return;
+    bounded_loops_.push_back(place);
+    UseFullFootprints();  // what ends it enables, too, so no access may be left out
+  }
   void UseFullBarrierModel() { options_.barrier_full_model = true; }
   bool uses_full_barrier_model() const { return options_.barrier_full_model; }
   // A thread waits in a loop for what is written under a lock, say: such a write enables, so no
@@ -78,6 +88,7 @@ class Job {
   racedet::CandidateTable candidates_;
   std::unique_ptr<racedet::CandidateDetector> detector_;
   std::vector<uint64_t> learned_;
+  std::vector<sched::LoopPlace> bounded_loops_;
   std::unordered_set<uint64_t> seen_bugs_, seen_states_;
 };
 

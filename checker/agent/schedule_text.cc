@@ -59,6 +59,9 @@ std::string NameOfOperation(const sched::Operation& operation) {
       return "return from wait";
     case OperationKind::kHandlerPhase:
       return "exit handlers";
+    case OperationKind::kBoundedLoop:
+    case OperationKind::kForcedRound:
+      return "next round";
   }
   return "";
 }

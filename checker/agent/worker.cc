@@ -156,7 +156,7 @@ Worker::SliceEnd Worker::RunSlice(Job& job, uint64_t executions, std::chrono::mi
   SliceEnd end = SliceEnd::kLimit;
   bool same_search = true;  // Activate told the search to resume if another one ran before
   if (job.shows_output()) RestoreOutput();
-  if (job.restart_due) RestartForSharedAccess(job);
+  if (job.restart_due) RestartWithWhatWasLearned(job);
   uint64_t transitions_at_last_look = job.search().transitions();
   for (uint64_t run = 0; run < executions; ++run) {
     shared_->in_program.store(1, std::memory_order_relaxed);
@@ -198,16 +198,19 @@ bool Worker::AfterExecution(Job& job, bool stop_on_bug, SliceEnd* end) {
   if (job.streams_executions()) ReportExecution(job);
   if (job.narrates()) Narrate(job);
   const bool bug = ReportBugs(job);
-  if (ReportFailureToRun(job)) return false;
+  const bool endless = g_scheduler.result().seems_endless;
+  // An execution that was given up need not be what the search expected.
+  if (!endless && ReportFailureToRun(job)) return false;
   if (job.collects_final_states()) ReportFinalState(job);
   const bool learned = ReportCandidates(job);
+  if (endless) job.LearnLoop(g_scheduler.result().endless_loop);
   if (bug && stop_on_bug) {  // what was run so far counts, even if it would begin again now
-    job.restart_due = learned;
+    job.restart_due = learned || endless;
     *end = SliceEnd::kBug;
     return false;
   }
-  if (learned) {
-    RestartForSharedAccess(job);
+  if (learned || endless) {
+    RestartWithWhatWasLearned(job);
   } else if (g_scheduler.result().barrier_overcrowded && !job.uses_full_barrier_model()) {
     job.UseFullBarrierModel();
     job.Restart(g_scheduler);
@@ -216,6 +219,12 @@ bool Worker::AfterExecution(Job& job, bool stop_on_bug, SliceEnd* end) {
     job.UseFullFootprints();
     job.Restart(g_scheduler);
     ReportRestart(job, "more than synchronisation orders accesses");
+  }
+  if (!job.is_impatient() && !job.is_replay() &&
+      job.search().transitions() > sched::kTransitionsUntilImpatient && g_scheduler.SeemsToLoop()) {
+    job.BecomeImpatient();
+    job.Restart(g_scheduler);
+    ReportRestart(job, "the search takes long, and loops may be why");
   }
   if (shared_->stop_requested.load(std::memory_order_relaxed) != 0) {
     *end = SliceEnd::kStop;
@@ -332,16 +341,24 @@ std::string Worker::DescribeObject(sched::Cell cell) const {
   return mapping.empty() ? "memory at " + sched::Hex(cell) : mapping;
 }
 
+namespace {
+
+std::string TextOf(const std::vector<uint64_t>& stack) {
+  std::string text;
+  for (const uint64_t pc : stack) {
+    if (!text.empty()) text += ',';
+    text += std::to_string(pc);
+  }
+  return text;
+}
+
+}  // namespace
+
 bool Worker::ReportBugs(Job& job) {
   const sched::ExecutionResult& result = g_scheduler.result();
   if (result.bugs.empty()) return false;
   for (const sched::BugReport& bug : result.bugs) {
     if (!job.IsNewBug(bug)) continue;
-    std::string stack;
-    for (uint64_t pc : bug.stack) {
-      if (!stack.empty()) stack += ',';
-      stack += std::to_string(pc);
-    }
     channel_.Send(Message("bug")
                       .Set("id", job.id())
                       .Set("kind", sched::NameOf(bug.kind))
@@ -349,7 +366,7 @@ bool Worker::ReportBugs(Job& job) {
                       .Set("details", bug.details)
                       .Set("thread", uint64_t{bug.thread})
                       .Set("pc", bug.pc)
-                      .Set("stack", stack)
+                      .Set("stack", TextOf(bug.stack))
                       .Set("schedule", EncodeSteps(g_scheduler.trace()))
                       .Set("threads", ThreadNames())
                       .Set("event", static_cast<uint64_t>(bug.event))
@@ -426,17 +443,21 @@ void Worker::Narrate(Job& job) {
   }
 }
 
-void Worker::RestartForSharedAccess(Job& job) {
+void Worker::RestartWithWhatWasLearned(Job& job) {
   job.restart_due = false;
   job.Restart(g_scheduler);
-  ReportRestart(job, "an access was found to be shared");
+  ReportRestart(job, "an access was found to be shared, or a loop to be endless");
 }
 
 void Worker::ReportRestart(Job& job, const char* reason) {
-  channel_.Send(Message("restart")
-                    .Set("id", job.id())
-                    .Set("reason", reason)
-                    .Set("sites", job.LearnedSites()));
+  Message restart("restart");
+  restart.Set("id", job.id()).Set("reason", reason).Set("sites", job.LearnedSites());
+  const sched::ExecutionResult& result = g_scheduler.result();
+  if (result.endless_loop.pc != 0) {
+    restart.Set("loop", result.endless_loop.pc)
+        .Set("loop_stack", TextOf(result.endless_loop_stack));
+  }
+  channel_.Send(restart);
 }
 
 void Worker::AddProgress(Job& job, Message* message) {

@@ -45,7 +45,7 @@ class Worker {
   void ReportExecution(Job& job);
   void ReportFinalState(Job& job);
   void Narrate(Job& job);
-  void RestartForSharedAccess(Job& job);
+  void RestartWithWhatWasLearned(Job& job);
   void ReportRestart(Job& job, const char* reason);
   void AddProgress(Job& job, Message* message);
   std::string ThreadNames() const;

@@ -38,7 +38,7 @@ template <typename T>
 T Load(const volatile T* address, int order, uint64_t pc) {
   if (!g_program_running) return __atomic_load_n(address, __ATOMIC_SEQ_CST);
   EngineScope scope;
-  g_scheduler.SpinPoint(pc, g_entry_registers);
+  g_scheduler.SpinPoint(pc, g_entry_registers, reinterpret_cast<uintptr_t>(address));
   Before(address, pc);
   const T value = *address;
   Note(address, kRead, order, pc);
@@ -90,7 +90,7 @@ T ReadModifyWrite(volatile T* address, T operand, int order, uint64_t pc) {
   }
   EngineScope scope;
   if constexpr (kOperation == Rmw::kExchange || kOperation == Rmw::kOr || kOperation == Rmw::kAnd) {
-    g_scheduler.SpinPoint(pc, g_entry_registers);
+    g_scheduler.SpinPoint(pc, g_entry_registers, reinterpret_cast<uintptr_t>(address));
   }
   Before(address, pc);
   const T old = *address;
@@ -124,7 +124,7 @@ bool CompareExchange(volatile T* address, T* expected, T desired, int order, int
                                        __ATOMIC_SEQ_CST);
   }
   EngineScope scope;
-  g_scheduler.SpinPoint(pc, g_entry_registers);
+  g_scheduler.SpinPoint(pc, g_entry_registers, reinterpret_cast<uintptr_t>(address));
   Before(address, pc);
   const T old = *address;
   if (old != *expected) {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/select.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -300,8 +301,18 @@ void RecordPolled(const long a[6]) {
   }
 }
 
+void RecordSelected(const long a[6]) {
+  for (int set = 1; set <= 3; ++set) {
+    const auto* const files = reinterpret_cast<const fd_set*>(a[set]);
+    for (int i = 0; files != nullptr && i < a[0] && i < FD_SETSIZE; ++i) {
+      if (FD_ISSET(i, files)) RecordContent(i, kRead);
+    }
+  }
+}
+
 void RecordFiles(long number, const long a[6]) {
   if (number == SYS_poll || number == SYS_ppoll) RecordPolled(a);
+  if (number == SYS_select || number == SYS_pselect6) RecordSelected(a);
   if (number == SYS_sendfile || number == SYS_splice || number == SYS_copy_file_range) {
     RecordContent(a[0], kReadWrite);
     RecordContent(a[number == SYS_sendfile ? 1 : 2], kReadWrite);
@@ -384,10 +395,12 @@ Cell ThreadSignalsCell(uint32_t thread) { return CellOf(Part::kSignals, thread);
 Cell ProcessSignalsCell() { return CellOf(Part::kProcess, kPending); }
 
 void RecordKernelCells(long number, const long arguments[6], uint32_t effects) {
-  if (!g_scheduler.recording()) return;
   // Nobody sees again what is written there.
   const bool is_output = number == SYS_write || number == SYS_writev;
   if (is_output && effects == 0) return;
+  // The spin rule does not know what the kernel keeps; the next call may well do something else.
+  g_scheduler.Progress();
+  if (!g_scheduler.recording()) return;
   if (!RecordNames(number, arguments)) RecordFiles(number, arguments);
   RecordOfProcess(number, arguments, effects);
 }

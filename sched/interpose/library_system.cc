@@ -81,11 +81,6 @@ MC_ASKS_KERNEL(char*, canonicalize_file_name, (const char* path), (path), Text(p
 MC_ASKS_KERNEL(long, pathconf, (const char* path, int name), (path, name), Text(path))
 MC_ASKS_KERNEL(int, epoll_ctl, (int file, int operation, int of, epoll_event* event),
            (file, operation, of, event), In(event))
-MC_ASKS_KERNEL(int, epoll_wait, (int file, epoll_event* to, int most, int timeout),
-           (file, to, most, timeout), CountedIf(result, to, sizeof *to, most))
-MC_ASKS_KERNEL(int, epoll_pwait,
-           (int file, epoll_event* to, int most, int timeout, const sigset_t* set),
-           (file, to, most, timeout, set), CountedIf(result, to, sizeof *to, most), In(set))
 MC_ASKS_KERNEL(int, eventfd_read, (int file, uint64_t* to), (file, to), If(result == 0, to))
 MC_ASKS_KERNEL(int, eventfd_write, (int file, uint64_t value), (file, value))
 MC_ASKS_KERNEL(int, timerfd_settime, (int file, int flags, const itimerspec* time, itimerspec* old),

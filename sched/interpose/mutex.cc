@@ -118,7 +118,7 @@ int LockMutex(MutexView& mutex, uint64_t pc, const EntryRegisters& registers) {
   Thread& thread = g_scheduler.current();
   int result;
   if (RelockByHolder(thread, mutex, pc, &result)) return result;
-  g_scheduler.SpinPointAtLock(pc, registers);
+  g_scheduler.SpinPointAtLock(pc, registers, &mutex);
   const bool first = BlockOperation(
       kPpLock, &mutex,
       MakeOperation(OperationKind::kLock, MutexCell(mutex), pc, OperationDetail::kLock),
@@ -138,7 +138,7 @@ int TryLockMutex(MutexView& mutex, const timespec* deadline, uint64_t pc,
   } else if (mutex.recursive() && RelockByHolder(thread, mutex, pc, &result)) {
     return result;
   }
-  g_scheduler.SpinPoint(pc, registers);
+  g_scheduler.WaitingPoint(pc, registers);
   BeforeOperation(kPpLock, pc,
                   deadline == nullptr ? OperationDetail::kTryLock : OperationDetail::kTimedLock);
   if (mutex.owner == 0) {

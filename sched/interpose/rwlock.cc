@@ -155,7 +155,7 @@ int LetWritersPassAndLock(ReadWriteLockView& lock, uint64_t pc) {
 }
 
 int LockForReading(ReadWriteLockView& lock, uint64_t pc, const EntryRegisters& registers) {
-  g_scheduler.SpinPointAtLock(pc, registers);
+  g_scheduler.SpinPointAtLock(pc, registers, &lock);
   if (RefusesWriter(lock, pc)) return EDEADLK;
   int result;
   if (lock.prefers_writers()) {
@@ -192,7 +192,7 @@ void Withdraw(ReadWriteLockView& lock, uint64_t pc) {
 }
 
 int LockForWriting(ReadWriteLockView& lock, uint64_t pc, const EntryRegisters& registers) {
-  g_scheduler.SpinPointAtLock(pc, registers);
+  g_scheduler.SpinPointAtLock(pc, registers, &lock);
   if (RefusesWriter(lock, pc)) return EDEADLK;
   const bool announces = lock.prefers_writers();
   if (announces) Announce(lock, pc);
@@ -218,7 +218,7 @@ int TryLockForReading(ReadWriteLockView& lock, const timespec* deadline, uint64_
     if (!IsValidTime(*deadline)) return EINVAL;
     if (RefusesWriter(lock, pc)) return EDEADLK;
   }
-  g_scheduler.SpinPoint(pc, registers);
+  g_scheduler.WaitingPoint(pc, registers);
   BeforeOperation(kPpLock, pc, OperationDetail::kTryReadLock);
   int result;
   if (lock.prefers_writers()) {
@@ -244,7 +244,7 @@ int TryLockForWriting(ReadWriteLockView& lock, const timespec* deadline, uint64_
     if (!IsValidTime(*deadline)) return EINVAL;
     if (RefusesWriter(lock, pc)) return EDEADLK;
   }
-  g_scheduler.SpinPoint(pc, registers);
+  g_scheduler.WaitingPoint(pc, registers);
   BeforeOperation(kPpLock, pc, OperationDetail::kTryWriteLock);
   int result;
   if (lock.writer == 0 && lock.readers == 0) {

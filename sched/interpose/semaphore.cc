@@ -64,7 +64,7 @@ int Wait(SemaphoreView& semaphore, uint64_t pc) {
 int TryWait(SemaphoreView& semaphore, const timespec* deadline, uint64_t pc,
             const EntryRegisters& registers) {
   if (deadline != nullptr && !IsValidTime(*deadline)) return Fail(EINVAL);
-  g_scheduler.SpinPoint(pc, registers);
+  g_scheduler.WaitingPoint(pc, registers);
   BeforeOperation(kPpLock, pc, OperationDetail::kSemaphoreTryWait);
   int result;
   if (semaphore.value > 0) {
@@ -201,7 +201,7 @@ MC_BEHIND_STUB int mc_entry_sem_getvalue(sem_t* semaphore, int* value) {
   if (!g_scheduler.program_running()) return Real().sem_getvalue(semaphore, value);
   EngineScope scope;
   const EntryRegisters registers = g_entry_registers;
-  g_scheduler.SpinPoint(MC_CALLER_PC(), registers);
+  g_scheduler.WaitingPoint(MC_CALLER_PC(), registers);
   return GetValue(ViewOf<SemaphoreView>(semaphore), value, MC_CALLER_PC());
 }
 

@@ -43,7 +43,7 @@ int Take(SpinLockView& lock, bool value_relevant, uint16_t flags, uint64_t pc) {
 }
 
 int Lock(SpinLockView& lock, uint64_t pc, const EntryRegisters& registers) {
-  g_scheduler.SpinPointAtLock(pc, registers);
+  g_scheduler.SpinPointAtLock(pc, registers, &lock);
   const bool first = BlockOperation(
       kPpLock, &lock,
       MakeOperation(OperationKind::kLock, LockCell(lock), pc, OperationDetail::kSpinLock),
@@ -54,7 +54,7 @@ int Lock(SpinLockView& lock, uint64_t pc, const EntryRegisters& registers) {
 }
 
 int TryLock(SpinLockView& lock, uint64_t pc, const EntryRegisters& registers) {
-  g_scheduler.SpinPoint(pc, registers);
+  g_scheduler.WaitingPoint(pc, registers);
   BeforeOperation(kPpLock, pc, OperationDetail::kSpinTryLock);
   int result = EBUSY;
   if (lock.free() || lock.destroyed()) {

@@ -74,6 +74,7 @@ StreamCall::StreamCall(FILE* file, uint64_t pc) : pc_(pc) {
   }
   g_scheduler.CheckAlive(reinterpret_cast<uintptr_t>(file), sizeof *file, kRead, pc);
   if (IsHeldBy(file, thread)) return;
+  g_scheduler.SystemCallInLoop(pc);
   WaitForStream(file, kAsLock, pc);
   RecordTaken(file, pc);
   g_scheduler.Progress();

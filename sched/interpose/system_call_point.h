@@ -15,6 +15,7 @@ class SystemCallPoint {
   explicit SystemCallPoint(uint64_t pc, bool is_one = true) : is_one_(g_program_running && is_one) {
     if (!is_one_) return;
     EngineScope scope;
+    g_scheduler.SystemCallInLoop(pc);
     BeforeOperation(kPpLock, pc, OperationDetail::kSystemCall);
     g_scheduler.current().system_call_pc = pc;
   }

@@ -149,7 +149,7 @@ int JoinThread(pthread_t handle, void** result, uint64_t pc) {
 int TryJoinThread(pthread_t handle, void** result, const timespec* deadline, uint64_t pc,
                   const EntryRegisters& registers) {
   if (deadline != nullptr && !IsValidTime(*deadline)) return EINVAL;
-  g_scheduler.SpinPoint(pc, registers);
+  g_scheduler.WaitingPoint(pc, registers);
   BeforeOperation(kPpThread, pc, OperationDetail::kTryJoin);
   int error;
   Thread* target = TargetOfJoin(handle, pc, &error);

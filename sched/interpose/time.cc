@@ -68,7 +68,7 @@ uint64_t ClockAt(const timespec& absolute) {
 }
 
 void Yield(uint64_t pc, const EntryRegisters& registers) {
-  g_scheduler.SpinPoint(pc, registers);
+  g_scheduler.WaitingPoint(pc, registers);
   if (!g_scheduler.PreemptionPointOn(kPpYield)) return;
   g_scheduler.current().yielded = true;
   g_scheduler.After(kPpYield);

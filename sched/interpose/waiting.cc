@@ -13,6 +13,8 @@ bool IsWoken(const Thread& thread) { return thread.woken; }
 WaitPoint::WaitPoint(bool can_run_out, uint64_t pc, const EntryRegisters& registers)
     : can_run_out_(can_run_out), pc_(pc), registers_(registers) {
   if (!can_run_out) return;
+  waits_in_bounded_loop_ = g_scheduler.ComesRoundBounded(pc, registers);
+  if (waits_in_bounded_loop_) return;
   repeats_ = g_scheduler.Arrive(pc, registers) == SpinTracker::Arrival::kLoop;
 }
 
@@ -23,7 +25,8 @@ bool WaitPoint::Wait(WaitKind kind, Cell object, uintptr_t address, OperationDet
   thread.woken = thread.timed_out = false;
   const uint32_t events_before = thread.events;
   // Nothing it read has changed: it is a spinner, which a wake-up enables too (it read wake(t)).
-  if (repeats_) g_scheduler.SpinPoint(pc_, registers_);
+  if (waits_in_bounded_loop_) g_scheduler.WaitInBoundedLoop(pc_, registers_);
+  if (repeats_) g_scheduler.SpinPointAtWait(pc_, registers_);
   if (thread.events == events_before) {
     g_scheduler.EndBlock(
         MakeOperation(can_run_out_ ? OperationKind::kTimedWaiter : OperationKind::kWaiter, object,
@@ -57,7 +60,7 @@ std::vector<Thread*> WaitersAt(WaitKind kind, uintptr_t address) {
 
 void WakeWaiter(Thread& waiter, const Operation& next, EnabledTest can_run, uint64_t pc) {
   g_scheduler.Wake(waiter, pc);
-  if (waiter.pending.kind == OperationKind::kSpin) return;  // goes on to `next` by itself
+  if (WaitsInLoop(waiter.pending.kind)) return;  // goes on to `next` by itself
   const bool could_run_out = waiter.pending.kind == OperationKind::kTimedWaiter;
   const Cell object = waiter.pending.object;
   waiter.pending = next;

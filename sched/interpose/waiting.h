@@ -39,6 +39,7 @@ class WaitPoint {
   const uint64_t pc_;
   const EntryRegisters registers_;
   bool repeats_ = false;
+  bool waits_in_bounded_loop_ = false;
 };
 
 // The threads that wait at `address` and have been neither woken nor timed out, by id.

@@ -127,10 +127,11 @@ struct RecordedEvents : JobEvents {
   void OnCandidate(const CandidateView& c) override { candidates.push_back(c); }
   void OnBug() override { ++bugs; }
   void OnRestart() override { ++restarts; }
+  void OnBoundedLoop() override { ++bounded_loops; }
 
   JobProgress progress;
   std::vector<CandidateView> candidates;
-  int bugs = 0, restarts = 0;
+  int bugs = 0, restarts = 0, bounded_loops = 0;
 };
 
 // A harness whose workers do `worker`, and a runner for it.
