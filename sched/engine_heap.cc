@@ -1,5 +1,6 @@
 #include "sched/engine_heap.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "sched/heap_bytes.h"
@@ -13,6 +14,7 @@ namespace {
 constexpr uint32_t kFineClasses = 16;
 constexpr uint32_t kClassCount = kFineClasses + 4 * (40 - 8);
 constexpr uint64_t kLargestSmall = 32768;
+constexpr uint64_t kLineBytes = 64;                    // of the processor's caches
 constexpr uint64_t kDiscardAbove = uint64_t{1} << 20;  // freed blocks give their memory back
 
 constexpr uint32_t ClassOf(uint64_t size) {
@@ -44,6 +46,18 @@ struct EngineHeapState {
 };
 constinit EngineHeapState g_state = {};
 
+// How far into its units the first block of a class lies. What is used most lies at the beginning
+// of a block: if all began where units do, it would fall into the same few sets of the caches.
+uint64_t ColourOf(uint64_t unit) {
+  constexpr uint64_t kLines = 61, kStep = 9;
+  return (unit >> kUnitShift) * kStep % kLines * kLineBytes;
+}
+// Those of large classes of a power of two begin where units do: what is to be aligned to more than
+// a cache line is one of them.
+bool HasColour(uint64_t block_bytes) {
+  return block_bytes <= kLargestSmall || !std::has_single_bit(block_bytes);
+}
+
 // The class of the blocks in each unit; of a large block only its first unit counts.
 uint8_t* UnitClasses() { return reinterpret_cast<uint8_t*>(kEngineHeapBase); }
 constexpr uint64_t kUnitCount = kEngineHeapBytes >> kUnitShift;
@@ -72,11 +86,15 @@ uint64_t TakeUnits(uint64_t bytes, uint32_t size_class) {
 
 void* TakeFresh(uint32_t size_class) {
   const uint64_t bytes = BytesOf(size_class);
-  if (bytes > kLargestSmall) return reinterpret_cast<void*>(TakeUnits(bytes, size_class));
+  if (bytes > kLargestSmall) {
+    if (!HasColour(bytes)) return reinterpret_cast<void*>(TakeUnits(bytes, size_class));
+    const uint64_t unit = TakeUnits(bytes + kUnitBytes / 16, size_class);
+    return unit == 0 ? nullptr : reinterpret_cast<void*>(unit + ColourOf(unit));
+  }
   if (g_state.fresh_end[size_class] - g_state.fresh[size_class] < bytes) {
     const uint64_t unit = TakeUnits(kUnitBytes, size_class);
     if (unit == 0) return nullptr;
-    g_state.fresh[size_class] = unit;
+    g_state.fresh[size_class] = unit + ColourOf(unit);
     g_state.fresh_end[size_class] = unit + kUnitBytes;
   }
   void* const block = reinterpret_cast<void*>(g_state.fresh[size_class]);
@@ -88,10 +106,9 @@ void* TakeFresh(uint32_t size_class) {
 
 void* EngineAllocate(size_t size, size_t alignment) {
   if (alignment > 16) [[unlikely]] {
-    if (alignment > kMaxEngineAlignment) return nullptr;
-    // Blocks of a power of two are aligned to it (at most to a unit), as units are.
-    if (size < alignment) size = alignment;
-    if (size <= kLargestSmall) size = std::bit_ceil(size);
+    if (alignment > kMaxEngineAlignment || size > kEngineHeapBytes) return nullptr;
+    // Blocks of a power of two are aligned to it, at most to a cache line; or if large, as units.
+    size = std::bit_ceil(std::max<size_t>(size, alignment <= kLineBytes ? alignment : kUnitBytes));
   }
   if (size > kEngineHeapBytes) return nullptr;
   const uint32_t size_class = ClassOf(size);

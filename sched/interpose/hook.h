@@ -57,9 +57,13 @@ inline Operation MakeOperation(OperationKind kind, Cell object, uint64_t pc,
   return operation;
 }
 
-// Scheduler::Block for an operation on `object`: the thread waits for it.
+// Scheduler::Block for an operation on `object`: the thread waits for it. What lies where a thread
+// had its stack is reported first: nobody would ever release it.
 inline bool BlockOperation(uint32_t pp, const volatile void* object, const Operation& operation,
                            EnabledTest can_run) {
+  if (operation.kind != OperationKind::kJoin) {  // whose object is the thread
+    g_scheduler.BeforeAccessToThread(reinterpret_cast<uintptr_t>(object), 1, kRead, operation.pc);
+  }
   g_scheduler.current().wait_object = reinterpret_cast<uintptr_t>(object);
   return g_scheduler.Block(static_cast<PreemptionPointClass>(pp | kPpEveryAccess), operation,
                            can_run);

@@ -4,10 +4,9 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
-#include <ucontext.h>
 #include <unistd.h>
 
-#include <string>
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -15,124 +14,18 @@
 #include "sched/interpose/kernel_call.h"
 #include "sched/interpose/kernel_cells.h"
 #include "sched/interpose/kernel_state.h"
-#include "sched/interpose/signal_frame.h"
+#include "sched/interpose/signal_state.h"
 #include "sched/interpose/waiting.h"
-#include "sched/kernel_state.h"
-#include "sched/system_call_watch.h"
 
 namespace mc::sched {
 
-uint64_t g_initial_signal_mask = 0;
-
 namespace {
-
-constexpr int kSignals = 64;
-constexpr int kFirstQueued = 32;  // of these, several may be pending
-constexpr uint64_t kNeverBlocked = SignalBit(SIGKILL) | SignalBit(SIGSTOP);
-
-struct Pending {
-  ThreadId thread;  // kNoThread: of the process
-  bool forced;      // taken even if it is blocked
-  siginfo_t info;
-};
-
-struct State {
-  KernelAction initial[kSignals];
-  KernelAction actions[kSignals];
-  std::vector<Pending> pending;
-  itimerval timers[3] = {};
-  const char* refused = nullptr;
-  // What TakeSignals is about to run, and the signal by which it gets a context.
-  bool trap_expected = false;
-  siginfo_t taken;
-};
-
-State& TheState() {
-  static State* state = nullptr;  // for good; no guard: the program would be seen to take it
-  if (state == nullptr) state = new State;
-  return *state;
-}
-
-enum class Reaction { kIgnores, kEnds, kHandles };
-
-uintptr_t HandlerOf(int number) {
-  return reinterpret_cast<uintptr_t>(TheState().actions[number - 1].handler);
-}
-
-Reaction ReactionTo(int number) {
-  const uintptr_t handler = HandlerOf(number);
-  if (handler == reinterpret_cast<uintptr_t>(SIG_IGN)) return Reaction::kIgnores;
-  if (handler != reinterpret_cast<uintptr_t>(SIG_DFL)) return Reaction::kHandles;
-  switch (number) {
-    case SIGCHLD:
-    case SIGCONT:
-    case SIGURG:
-    case SIGWINCH:
-      return Reaction::kIgnores;
-    default:
-      return Reaction::kEnds;
-  }
-}
-
-void RecordAction(int number, uint8_t mode) {
-  g_scheduler.RecordCell(SignalActionCell(number), mode, kValueRelevant, 0);
-}
-// Who sends a signal tells something to who takes it.
-void RecordSignalsOf(const Thread& thread, uint8_t mode) {
-  g_scheduler.RecordCell(ThreadSignalsCell(thread.id), mode, kValueRelevant | kAcquire | kRelease,
-                         0);
-}
-void RecordSignalsOfProcess(uint8_t mode) {
-  g_scheduler.RecordCell(ProcessSignalsCell(), mode, kValueRelevant | kAcquire | kRelease, 0);
-}
-
-uint64_t PendingSignals(ThreadId thread) {
-  uint64_t bits = 0;
-  for (const Pending& one : TheState().pending) {
-    if (one.thread == thread || one.thread == kNoThread) bits |= SignalBit(one.info.si_signo);
-  }
-  return bits;
-}
-
-void Enqueue(ThreadId thread, const siginfo_t& info, bool forced = false) {
-  std::vector<Pending>& pending = TheState().pending;
-  for (const Pending& one : pending) {
-    if (info.si_signo < kFirstQueued && one.thread == thread &&
-        one.info.si_signo == info.si_signo && !forced) {
-      return;
-    }
-  }
-  pending.push_back({thread, forced, info});
-}
-
-// Takes the next signal of the set, those with the lowest numbers first.
-bool Dequeue(const Thread& thread, uint64_t set, siginfo_t* info) {
-  std::vector<Pending>& pending = TheState().pending;
-  size_t best = pending.size();
-  for (size_t i = 0; i < pending.size(); ++i) {
-    const Pending& one = pending[i];
-    if (one.thread != thread.id && one.thread != kNoThread) continue;
-    if (!one.forced && (set & SignalBit(one.info.si_signo)) == 0) continue;
-    if (best < pending.size() && one.info.si_signo >= pending[best].info.si_signo) continue;
-    best = i;
-  }
-  if (best == pending.size()) return false;
-  *info = pending[best].info;
-  RecordSignalsOf(thread, kReadWrite);
-  if (pending[best].thread == kNoThread) RecordSignalsOfProcess(kReadWrite);
-  pending.erase(pending.begin() + static_cast<std::ptrdiff_t>(best));
-  return true;
-}
 
 // ---- Sending
 
 bool WaitsFor(const Thread& thread, int number) {
   return thread.wait_argument == kSignalWaiting && !thread.woken &&
          (thread.wait_object & SignalBit(number)) != 0;
-}
-
-bool Blocks(const Thread& thread, int number) {
-  return (thread.signal_mask & SignalBit(number)) != 0;
 }
 
 void WakeWaiterFor(Thread& waiter) {
@@ -143,7 +36,7 @@ void WakeWaiterFor(Thread& waiter) {
 }
 
 int Refuse(const char* what) {
-  TheState().refused = what;
+  TheSignals().refused = what;
   return ENOSYS;
 }
 
@@ -193,7 +86,7 @@ int SendToProcess(const siginfo_t& info) {
 // ---- System calls
 
 long ChangeAction(const long a[6]) {
-  State& state = TheState();
+  SignalState& state = TheSignals();
   const long number = a[0];
   if (a[3] != sizeof(uint64_t) || number < 1 || number > kSignals) return -EINVAL;
   if (a[1] != 0 && (number == SIGKILL || number == SIGSTOP)) return -EINVAL;
@@ -203,7 +96,8 @@ long ChangeAction(const long a[6]) {
     memcpy(&action, reinterpret_cast<const void*>(a[1]), sizeof action);
     action.mask &= ~kNeverBlocked;
     if (ReactionTo(static_cast<int>(number)) == Reaction::kIgnores) {
-      std::erase_if(state.pending, [&](const Pending& one) { return one.info.si_signo == number; });
+      std::erase_if(state.pending,
+                    [&](const PendingSignal& one) { return one.info.si_signo == number; });
     }
     const bool runs = number == SIGALRM && timerisset(&state.timers[ITIMER_REAL].it_value);
     if (runs && ReactionTo(SIGALRM) == Reaction::kHandles) {
@@ -287,7 +181,7 @@ long SendByCall(long number, const long a[6]) {
 // A timer is noted, and never goes off: time is virtual. That is no watchdog's loss.
 long SetTimer(long which, const itimerval* wanted, itimerval* old) {
   if (which < 0 || which > ITIMER_PROF) return -EINVAL;
-  State& state = TheState();
+  SignalState& state = TheSignals();
   constexpr int kSignalOf[] = {SIGALRM, SIGVTALRM, SIGPROF};
   const itimerval before = state.timers[which];
   if (wanted != nullptr) {
@@ -310,27 +204,6 @@ long SetAlarm(long seconds) {
 }
 
 }  // namespace
-
-void SaveSignalState() {
-  State& state = TheState();
-  for (int number = 1; number <= kSignals; ++number) {
-    KernelAction& action = state.initial[number - 1];
-    action = {};
-    KernelCall(SYS_rt_sigaction, number, 0, AddressOf(&action), sizeof action.mask);
-  }
-  KernelCall(SYS_rt_sigprocmask, SIG_BLOCK, 0, AddressOf(&g_initial_signal_mask),
-             sizeof g_initial_signal_mask);
-  RestoreSignalState();
-}
-
-void RestoreSignalState() {
-  State& state = TheState();
-  memcpy(state.actions, state.initial, sizeof state.actions);
-  state.pending.clear();
-  for (itimerval& timer : state.timers) timer = {};
-  state.refused = nullptr;
-  state.trap_expected = false;
-}
 
 bool IsSignalCall(long number) {
   switch (number) {
@@ -374,7 +247,7 @@ long DoSignalCall(long number, const long a[6]) {
   }
 }
 
-const char* RefusedSignalCall() { return std::exchange(TheState().refused, nullptr); }
+const char* RefusedSignalCall() { return std::exchange(TheSignals().refused, nullptr); }
 
 siginfo_t SignalInfo(int number, int code) {
   siginfo_t info;
@@ -435,158 +308,6 @@ void SuspendForSignal(uint64_t mask, uint64_t pc) {
   self.signal_mask = before;
   RecordSignalsOf(self, kReadWrite);
   TakeSignals(pc);
-}
-
-// ---- Taking
-
-namespace {
-
-// Another thread may have changed what is done on the fault, or may do so first.
-void DecideAboutFault(SignalFrame* frame) {
-  const auto pc = static_cast<uint64_t>(frame->context.machine.gregs[REG_RIP]);
-  const int number = frame->info.si_signo;
-  if (frame->program_was_running) BeforeOperation(kPpLock, pc, OperationDetail::kSystemCall);
-  RecordAction(number, kRead);
-  if (ReactionTo(number) != Reaction::kHandles) {
-    g_scheduler.FailThread(BugKind::kSignal, strsignal(number), pc);
-  }
-  frame->action = TheState().actions[number - 1];
-}
-
-void BeginHandler(SignalFrame* frame) {
-  if (frame->is_fault) DecideAboutFault(frame);
-  const int number = frame->info.si_signo;
-  const KernelAction& action = frame->action;
-  Thread& self = g_scheduler.current();
-  self.signal_mask |= action.mask;
-  if ((action.flags & SA_NODEFER) == 0) self.signal_mask |= SignalBit(number);
-  if ((action.flags & SA_RESETHAND) != 0) {
-    TheState().actions[number - 1].handler = nullptr;
-    RecordAction(number, kReadWrite);
-  }
-}
-
-void EndHandler(SignalFrame* frame) {
-  Thread& self = g_scheduler.current();
-  self.signal_mask = frame->context.mask & ~kNeverBlocked;
-  RecordSignalsOf(self, kReadWrite);
-  TakeSignals(0);
-  frame->context.mask = frame->kernel_mask;
-}
-
-// On the stack of the interrupted code, or on the alternate one.
-void RunHandler(int number, siginfo_t* info, void* context) {
-  SignalFrame* const frame = FrameOf(context);
-  BeginHandler(frame);
-  const uintptr_t handler = reinterpret_cast<uintptr_t>(frame->action.handler);
-  {
-    ProgramScope scope;
-    if ((frame->action.flags & SA_SIGINFO) != 0) {
-      reinterpret_cast<void (*)(int, siginfo_t*, void*)>(handler)(number, info, context);
-    } else {
-      reinterpret_cast<void (*)(int)>(handler)(number);
-    }
-  }
-  EndHandler(frame);
-  g_program_running = frame->program_was_running;
-}
-
-// Has the code of this context run the handler of the signal. False if there is no room for it.
-bool EnterHandler(ucontext_t* context, const siginfo_t& info, bool is_fault,
-                  bool program_was_running) {
-  const Thread& self = g_scheduler.current();
-  const KernelAction& action = TheState().actions[info.si_signo - 1];
-  SignalFrame* const frame = PlaceOfFrame(*context, action, AlternateStackOf(self.id));
-  if (IsStackGuard(reinterpret_cast<uintptr_t>(frame))) return false;
-  PushFrame(frame, context, info, action, &RunHandler);
-  frame->kernel_mask = frame->context.mask;
-  frame->context.mask = self.signal_mask;
-  frame->is_fault = is_fault;
-  frame->program_was_running = program_was_running;
-  g_kernel_effects |= kSignalEffects;
-  g_system_call_made = true;
-  return true;
-}
-
-BugKind KindOfEnd(int number) { return number == SIGABRT ? BugKind::kAbort : BugKind::kSignal; }
-
-// The next signal that the thread has to handle, or that ends the program.
-bool NextSignal(const Thread& self, siginfo_t* info, Reaction* reaction) {
-  while (Dequeue(self, ~self.signal_mask, info)) {
-    RecordAction(info->si_signo, kRead);
-    *reaction = ReactionTo(info->si_signo);
-    if (*reaction != Reaction::kIgnores) return true;
-  }
-  return false;
-}
-
-siginfo_t g_fatal;
-
-[[noreturn]] void EndForSignal() {
-  const int number = g_fatal.si_signo;
-  g_scheduler.FailThread(KindOfEnd(number), strsignal(number), 0);
-}
-
-// Gets the context of this place by a signal of the kernel, and has it run the handler.
-void HandleHere(const siginfo_t& info) {
-  State& state = TheState();
-  state.taken = info;
-  state.trap_expected = true;
-  KernelCall(SYS_tgkill, KernelCall(SYS_getpid), KernelCall(SYS_gettid), SIGTRAP);
-}
-
-}  // namespace
-
-bool IsOwnTrap(int number, void* context) {
-  State& state = TheState();
-  if (number != SIGTRAP || !state.trap_expected) return false;
-  state.trap_expected = false;
-  EnterHandler(static_cast<ucontext_t*>(context), state.taken, false, false);
-  return true;
-}
-
-void TakeSignals(uint64_t pc) {
-  siginfo_t info;
-  Reaction reaction;
-  while (!TheState().pending.empty() && NextSignal(g_scheduler.current(), &info, &reaction)) {
-    if (reaction == Reaction::kEnds) {
-      g_scheduler.FailThread(KindOfEnd(info.si_signo),
-                             std::string("raise(") + strsignal(info.si_signo) + ")", pc);
-    }
-    HandleHere(info);
-  }
-}
-
-bool TakeSignalsIn(void* context) {
-  siginfo_t info;
-  Reaction reaction;
-  if (TheState().pending.empty() || !NextSignal(g_scheduler.current(), &info, &reaction)) {
-    return false;
-  }
-  if (reaction == Reaction::kEnds) {
-    g_fatal = info;
-    std::vector<uint64_t> stack;
-    CaptureStack(&stack);
-    g_scheduler.SetSignalStack(std::move(stack));
-    ContinueOnEmergencyStack(context, &EndForSignal);
-    return true;
-  }
-  return EnterHandler(static_cast<ucontext_t*>(context), info, false, true);
-}
-
-bool TakeFaultIn(int number, const siginfo_t& info, void* context, bool program_was_running) {
-  if (ReactionTo(number) != Reaction::kHandles || Blocks(g_scheduler.current(), number)) {
-    return false;
-  }
-  return EnterHandler(static_cast<ucontext_t*>(context), info, true, program_was_running);
-}
-
-void RunAbortHandler() {
-  Thread& self = g_scheduler.current();
-  self.signal_mask &= ~SignalBit(SIGABRT);
-  RecordSignalsOf(self, kReadWrite);
-  RecordAction(SIGABRT, kRead);
-  if (ReactionTo(SIGABRT) == Reaction::kHandles) HandleHere(SignalInfo(SIGABRT, SI_TKILL));
 }
 
 }  // namespace mc::sched
