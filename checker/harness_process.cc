@@ -19,7 +19,9 @@
 #include <cstring>
 #include <fstream>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "checker/harness_file.h"
 #include "checker/interruption.h"
@@ -419,20 +421,37 @@ bool HarnessProcess::Hangs() {
     last_transition_ = now;
     return false;
   }
+  if (now - last_transition_ <= kTick) return false;
+  const WorkerStanding standing = LookAtWorker();
   // The time in which it is stopped does not count; nor does any before that, for simplicity.
-  if (now - last_transition_ > kTick && WorkerIsStopped()) last_transition_ = now;
-  return now - last_transition_ > options_.hang_timeout;
+  if (standing.state == 'T' || standing.state == 't') last_transition_ = now;
+  if (now - last_transition_ <= 2 * kTick) processor_time_before_ = standing.processor_time;
+  if (now - last_transition_ <= options_.hang_timeout) return false;
+  // On a machine that is busy it may want to go on, and hardly be let.
+  return standing.state != 'R' ||
+         standing.processor_time - processor_time_before_ > options_.hang_timeout / 2;
 }
 
-// By SIGSTOP or a debugger.
-bool HarnessProcess::WorkerIsStopped() const {
+HarnessProcess::WorkerStanding HarnessProcess::LookAtWorker() const {
   std::ifstream file(absl::StrCat("/proc/", worker_pid_, "/stat"));
   std::string line;
   std::getline(file, line);
-  // PID (NAME) STATE ..., where NAME may have parentheses of its own.
+  // PID (NAME) STATE and numbers; NAME may have parentheses of its own. The 14th and 15th of all
+  // are its processor time, in the program and in the kernel, in ticks.
   const size_t name_end = line.rfind(") ");
-  return name_end != std::string::npos && name_end + 2 < line.size() &&
-         (line[name_end + 2] == 'T' || line[name_end + 2] == 't');
+  WorkerStanding standing;
+  if (name_end == std::string::npos) return standing;
+  const std::vector<std::string> fields = absl::StrSplit(line.substr(name_end + 2), ' ');
+  constexpr size_t kUser = 11, kSystem = 12;
+  uint64_t user, system;
+  if (fields.size() <= kSystem || fields[0].empty() || !absl::SimpleAtoi(fields[kUser], &user) ||
+      !absl::SimpleAtoi(fields[kSystem], &system)) {
+    return standing;
+  }
+  standing.state = fields[0][0];
+  standing.processor_time =
+      absl::Seconds(static_cast<double>(user + system) / static_cast<double>(sysconf(_SC_CLK_TCK)));
+  return standing;
 }
 
 // What an execution takes is its growth while it runs: the searches' own memory is not the

@@ -35,8 +35,9 @@ struct HarnessOptions {
   int attach_control_fd = -1;         // talk to a running zygote instead of starting one
   int attach_shared_fd = -1;          // its shared memory, -1 for none
   absl::Duration hello_timeout = absl::Seconds(10);
-  absl::Duration hang_timeout = absl::Seconds(10);  // without a transition: hangs
-  uint64_t memory_limit = 0;                        // bytes one execution may take; 0: no limit
+  // Without a transition: hangs, if it had half of that time of a processor or did not want more.
+  absl::Duration hang_timeout = absl::Seconds(10);
+  uint64_t memory_limit = 0;  // bytes one execution may take; 0: no limit
 };
 
 struct Hello {
@@ -105,7 +106,11 @@ class HarnessProcess {
   bool TakeLine(Message* message);
   Event Handle(Message message);
   bool Hangs();
-  bool WorkerIsStopped() const;
+  struct WorkerStanding {
+    char state = '?';  // as the kernel names it: R runs or wants to, T and t are stopped
+    absl::Duration processor_time;
+  };
+  WorkerStanding LookAtWorker() const;
   bool TakesTooMuchMemory();
   void KillWorker();
   void Finish();
@@ -127,6 +132,7 @@ class HarnessProcess {
   uint64_t seen_transitions_ = 0;
   absl::Time last_transition_;
   absl::Time last_hang_check_;
+  absl::Duration processor_time_before_;  // of the worker, soon after last_transition_
   uint64_t seen_executions_ = 0;
   uint64_t rss_at_execution_ = 0;  // kilobytes, when the execution that runs was first seen
   absl::Time last_memory_check_;

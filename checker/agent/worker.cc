@@ -215,7 +215,8 @@ bool Worker::AfterExecution(Job& job, bool stop_on_bug, SliceEnd* end) {
     job.UseFullBarrierModel();
     job.Restart(g_scheduler);
     ReportRestart(job, "more threads use a barrier than it counts");
-  } else if (g_scheduler.result().needs_full_footprints && g_scheduler.sites().omits_ordered()) {
+  } else if (!job.is_replay() && g_scheduler.result().needs_full_footprints &&
+             g_scheduler.sites().omits_ordered()) {  // a schedule tells whether it was so
     job.UseFullFootprints();
     job.Restart(g_scheduler);
     ReportRestart(job, "more than synchronisation orders accesses");
