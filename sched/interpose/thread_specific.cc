@@ -147,6 +147,7 @@ void RunKeyDestructors() {
     while (TakeValue(&key, &value)) {
       any = true;
       g_destructors[key](value);
+      ++key;  // what it sets again is for the next round
     }
     if (!any) return;
   }

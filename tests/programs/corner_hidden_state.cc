@@ -287,6 +287,17 @@ MC_TEST(ThreadLocalOfJoinedThread) {
   other.join();
   *place = 3;
 }
+pthread_key_t renewed_key;
+void SetAgain(void* value) {
+  ++count;
+  pthread_setspecific(renewed_key, value);
+}
+MC_TEST(KeyDestructorSetsItsValueAgain) {
+  pthread_key_create(&renewed_key, &SetAgain);
+  std::thread other([] { pthread_setspecific(renewed_key, &renewed_key); });
+  other.join();
+  mc_assert(count == PTHREAD_DESTRUCTOR_ITERATIONS);
+}
 MC_TEST(MutexOnStackOfJoinedThread) {
   pthread_mutex_t* place = nullptr;
   std::thread other([&] {
