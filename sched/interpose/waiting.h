@@ -21,7 +21,12 @@
 namespace mc::sched {
 
 // Thread::wait_argument of a waiter. Of one that waits for a signal, wait_object is the set.
-enum WaitKind : uint64_t { kNotWaiting = 0, kConditionWaiting = 1, kFutexWaiting = 2, kSignalWaiting = 3 };
+enum WaitKind : uint64_t {
+  kNotWaiting = 0,
+  kConditionWaiting = 1,
+  kFutexWaiting = 2,
+  kSignalWaiting = 3
+};
 
 // A place where a thread may come to wait again in an unchanged state. To be made at the entry of
 // the hook, before anything else.
