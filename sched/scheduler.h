@@ -496,11 +496,13 @@ class Scheduler final : public StateView, private SchedulerState {
   const Thread* NextForcedRound() const;
   void LeaveBoundedLoop(Thread& thread);
 
-  // -- scheduler_run.cc: the life of one execution
+  // -- scheduler_threads.cc: slots and names of threads
   void MakeSlots(size_t count);
   Thread& MakeThread(ThreadId creator, uint32_t ordinal);
   void ResetThreads();
   void ResetThread(Thread& thread);
+
+  // -- scheduler_run.cc: the life of one execution
   void MakeExecution(Strategy& strategy, size_t keep);
   void BeginAnew();
   void RunThreads();
