@@ -22,7 +22,7 @@ bool OwnedMemory::EnterLine(uint64_t line, const Thread& thread, uint64_t now) {
     return slot->owner != kNobody && (Fits(*slot, thread, now) || Share(*slot));
   }
   if (size_ == kMaxKnownLines) return false;
-  if (++size_ * 2 > slots_.size()) {
+  if (++size_ * 4 > slots_.size()) {
     Grow();
     slot = &At(line);
   }

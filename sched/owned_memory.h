@@ -50,14 +50,19 @@ class OwnedMemory {
            (EnterAnew(address, size, thread, now) && LeaveOutEach(address, size));
   }
   // The same where that is soon found: false if it has to be looked at again.
-  bool Pass(uintptr_t address, size_t size, const Thread& thread, uint64_t now) {
+  [[gnu::always_inline]] bool Pass(uintptr_t address, size_t size, const Thread& thread,
+                                   uint64_t now) {
     const uint64_t line = address >> kLineShift;
     if ((address + size - 1) >> kLineShift != line) return false;
-    Slot& slot = slots_[Hash(line) & mask_];
-    if (slot.line != line || !slot.left_out) return false;
-    if (slot.owner != thread.id) return slot.heir == thread.id && thread.events == 1;
-    if (slot.heir != kNobody) return false;
-    if (slot.owner_last < now) slot.owner_last = now;
+    Slot* slot = &slots_[Hash(line) & mask_];
+    if (slot->line != line) [[unlikely]] {  // it may have had to give way to another
+      slot = &slots_[(Hash(line) + 1) & mask_];
+      if (slot->line != line) return false;
+    }
+    if (!slot->left_out) return false;
+    if (slot->owner != thread.id) return slot->heir == thread.id && thread.events == 1;
+    if (slot->heir != kNobody) return false;
+    if (slot->owner_last < now) slot->owner_last = now;
     return true;
   }
   // Enters an access that is recorded.

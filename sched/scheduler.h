@@ -230,19 +230,22 @@ class Scheduler final : public StateView, private SchedulerState {
     AppendMemory(address, size, mode, flags, pc, order);
   }
   // The common case of Access, for plain reads and writes: to memory whose other accesses are left
-  // out as well, where there is nothing to do but to count. False if there is more to be done.
-  bool PassOwnAccess(uintptr_t address, size_t size, uint8_t mode, uint64_t pc) {
+  // out as well, where there is nothing to do but to count. False if there is more to be done. A
+  // part of the hook itself: half of it is known where the hook is compiled.
+  [[gnu::always_inline]] bool PassOwnAccess(uintptr_t address, size_t size, uint8_t mode,
+                                            uint64_t pc) {
     Thread& t = *current_;
-    if (!leaves_out_owned_ || t.preemption_due || !sites_.IsKnownNoPoint(pc) ||
-        !heap_.IsGoodAccess(address, size) ||
-        !owned_.Pass(address, size, t, OwnedMemory::Time(position_, hook_calls_ + 1))) {
+    if (!leaves_out_owned_ || t.preemption_due || !sites_.IsKnownNoPoint(pc)) return false;
+    const bool on_own_stack = address - t.stack_low < t.stack_high - t.stack_low;
+    if (!on_own_stack && (IsFiberStack(address) || !heap_.IsGoodAccess(address, size))) {
       return false;
     }
-    if (IsFiberStack(address) && (address < t.stack_low || address >= t.stack_high)) return false;
+    if (mode == kRead ? !t.spin.CanPassRead() : !t.spin.CanPassWrite(on_own_stack)) return false;
+    if (!owned_.Pass(address, size, t, OwnedMemory::Time(position_, hook_calls_ + 1))) return false;
     if (mode == kRead) {
-      if (!t.spin.PassRead()) return false;
+      t.spin.PassRead();
     } else {
-      NoteOwnWrite(address, size);
+      t.spin.PassWrite(on_own_stack);
     }
     ++hook_calls_;
     return true;

@@ -164,11 +164,14 @@ class SpinTracker : private SpinMemory {
            plain_reads_ > kReadsBeforeWatching * (visit_limit_ / kFirstVisitLimit);
   }
 
-  // A plain read of memory of the thread's own; false if more is to be done about it.
-  bool PassRead() {
-    if (!visits_.empty() || plain_reads_ >= kReadsBeforeWatching) return false;
-    ++plain_reads_;
-    return true;
+  // A plain access to memory of the thread's own, if there is nothing to do about it but to count.
+  bool CanPassRead() const { return visits_.empty() && plain_reads_ < kReadsBeforeWatching; }
+  void PassRead() { ++plain_reads_; }
+  bool CanPassWrite(bool on_own_stack) const {
+    return on_own_stack ? !stack_.any_marked() : is_clear_;
+  }
+  void PassWrite(bool on_own_stack) {
+    if (!on_own_stack) plain_reads_ = 0;
   }
 
   void OnRead(Cell begin, uint64_t size, uint32_t event) {

@@ -43,6 +43,7 @@ class StackView {
   void BeforeWriteByOther(uintptr_t address, size_t size);
   // Its block has ended.
   void AfterWriteByOther(uintptr_t address, size_t size);
+  bool any_marked() const { return any_marked_; }
   // The thread itself writes them.
   void OnOwnWrite(uintptr_t address, size_t size) {
     if (any_marked_) Unmark(address, size);

@@ -19,7 +19,8 @@ namespace {
   g_scheduler.Access(address, size, mode, 0, pc);
 }
 
-inline void Plain(const volatile void* pointer, size_t size, uint8_t mode, uint64_t pc) {
+[[gnu::always_inline]] inline void Plain(const volatile void* pointer, size_t size, uint8_t mode,
+                                         uint64_t pc) {
   if (!g_program_running) return;
   const auto address = reinterpret_cast<uintptr_t>(pointer);
   if (g_scheduler.PassOwnAccess(address, size, mode, pc)) return;
@@ -34,7 +35,8 @@ inline void Plain(const volatile void* pointer, size_t size, uint8_t mode, uint6
   g_scheduler.Access(address, size, kRead, 0, pc);
 }
 
-inline void PlainRead(const volatile void* pointer, size_t size, uint64_t pc, bool watch) {
+[[gnu::always_inline]] inline void PlainRead(const volatile void* pointer, size_t size, uint64_t pc,
+                                             bool watch) {
   if (!g_program_running) return;
   const auto address = reinterpret_cast<uintptr_t>(pointer);
   if (!watch && g_scheduler.PassOwnAccess(address, size, kRead, pc)) return;
