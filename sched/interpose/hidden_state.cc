@@ -23,7 +23,7 @@ namespace mc::sched {
 
 char g_strtok_state, g_multibyte_state, g_locale_state, g_search_table, g_drand48_state;
 char g_zone_state, g_terminate_handler, g_unexpected_handler, g_new_handler;
-char g_global_locale, g_thread_defaults;
+char g_global_locale, g_stream_indices, g_thread_defaults;
 
 namespace {
 
@@ -41,6 +41,7 @@ constexpr struct {
     {&g_unexpected_handler, "the unexpected handler"},
     {&g_new_handler, "the new handler"},
     {&g_global_locale, "the global locale of the C++ library"},
+    {&g_stream_indices, "the next index of std::ios_base::xalloc"},
     {&g_thread_defaults, "the defaults of threads"},
 };
 

@@ -1,7 +1,7 @@
 // Stream buffers of the C++ library that the program uses without a stream: sputn() and its like
 // call functions that are compiled into the library, where their accesses are not seen. What they
-// do to the buffer is recorded as one access: they change it. (The inline functions are part of the
-// program, and their accesses are seen one by one.)
+// do to the buffer is recorded as one access: they change it. (Where inline functions become part
+// of the program, their accesses are seen one by one.)
 //
 // If it is the library that calls them, then for a function of a stream, which has made a sentry:
 // that has been recorded already (standard_streams.cc).
@@ -95,6 +95,13 @@ using namespace mc::sched;  // NOLINT: the functions below are the library's
     note(self, MC_CALLER_PC());                                     \
     return Find(&known, #symbol)(self, a, b, c);                    \
   }
+// The locale is returned where the caller wants it.
+#define MC_CHANGE_LOCALE(symbol, Character)                                       \
+  MC_EXPORT void* symbol(void* to, Buffer<Character>* self, const void* locale) { \
+    static void* (*known)(void*, Buffer<Character>*, const void*);                \
+    ChangeByProgram(self, MC_CALLER_PC());                                        \
+    return Find(&known, #symbol)(to, self, locale);                               \
+  }
 #define MC_PUT(symbol, Character)                                                           \
   MC_EXPORT std::streamsize symbol(Buffer<Character>* self, const Character* text,          \
                                    std::streamsize count) {                                 \
@@ -114,7 +121,29 @@ using namespace mc::sched;  // NOLINT: the functions below are the library's
   MC_PUT(_ZNSt15basic_streambufI##code##St11char_traitsI##code##EE6xsputnEPK##code##l, Character) \
   MC_GET(_ZNSt15basic_streambufI##code##St11char_traitsI##code##EE6xsgetnEP##code##l, Character)  \
   MC_CHANGE_0(ChangeByProgram, _ZNSt15basic_streambufI##code##St11char_traitsI##code##EE5uflowEv, \
-              Character, Whole)
+              Character, Whole)                                                                   \
+  MC_INLINE_FUNCTIONS(_ZNSt15basic_streambufI##code##St11char_traitsI##code##EE, Character, code, \
+                      Whole)
+// These are inline, but not every compiler makes them part of the program each time. Those of them
+// that call a virtual function call it from the library.
+#define MC_INLINE_FUNCTIONS(prefix, Character, code, Whole)                                        \
+  MC_CHANGE_0(ChangeByProgram, prefix##6sbumpcEv, Character, Whole)                                \
+  MC_CHANGE_0(ChangeByProgram, prefix##6snextcEv, Character, Whole)                                \
+  MC_CHANGE_0(ChangeByProgram, prefix##5sgetcEv, Character, Whole)                                 \
+  MC_CHANGE_0(ChangeByProgram, prefix##7sungetcEv, Character, Whole)                               \
+  MC_CHANGE_0(ChangeByProgram, prefix##7pubsyncEv, Character, int)                                 \
+  MC_CHANGE_0(ChangeByProgram, prefix##8in_availEv, Character, std::streamsize)                    \
+  MC_CHANGE_1(ChangeByProgram, prefix##5sputcE##code, Character, Whole, Character)                 \
+  MC_CHANGE_1(ChangeByProgram, prefix##9sputbackcE##code, Character, Whole, Character)             \
+  MC_PUT(prefix##5sputnEPK##code##l, Character)                                                    \
+  MC_GET(prefix##5sgetnEP##code##l, Character)                                                     \
+  MC_CHANGE_LOCALE(prefix##8pubimbueERKSt6locale, Character)                                       \
+  MC_CHANGE_2(ChangeByProgram, prefix##9pubsetbufEP##code##l, Character, void*, Character*,        \
+              std::streamsize)                                                                     \
+  MC_CHANGE_3(ChangeByProgram, prefix##10pubseekoffElSt12_Ios_SeekdirSt13_Ios_Openmode, Character, \
+              Position, std::streamoff, std::ios_base::seekdir, std::ios_base::openmode)           \
+  MC_CHANGE_2(ChangeByProgram, prefix##10pubseekposESt4fposI11__mbstate_tESt13_Ios_Openmode,       \
+              Character, Position, Position, std::ios_base::openmode)
 #define MC_FUNCTIONS_OF_BOTH(prefix, Character, code, Whole, whole)                              \
   MC_CHANGE_0(ChangeByProgram, prefix##9underflowEv, Character, Whole)                           \
   MC_CHANGE_1(ChangeByProgram, prefix##9pbackfailE##whole, Character, Whole, Whole)              \

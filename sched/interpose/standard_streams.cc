@@ -4,7 +4,8 @@
 //
 // What a function then does to the stream is recorded as one access, by the contract: it changes
 // the stream and its buffer. Two threads may do so at once only to the standard streams, as long as
-// these write to the C library's.
+// these write to the C library's; but not while another changes their state, how they format, say
+// (standard_stream_state.cc): that is read.
 #include "sched/interpose/standard_streams.h"
 
 #include <dlfcn.h>
@@ -48,16 +49,32 @@ template <typename Character>
 void UseStream(const std::basic_ios<Character>& state, uint64_t pc) {
   if (!g_program_running) return;
   const std::basic_streambuf<Character>* const buffer = state.rdbuf();
-  if (!IsStandardState(&state)) {
-    AccessByLibrary(ContentOf(&state), kContentSize<std::basic_ios<Character>>, kReadWrite, pc);
-  }
+  AccessByLibrary(ContentOf(&state), kContentSize<std::basic_ios<Character>>,
+                  IsStandardState(&state) ? kRead : kReadWrite, pc);
   if (buffer != nullptr && !IsStandardBuffer(buffer)) {
     AccessByLibrary(ContentOf(buffer), kContentSize<std::basic_streambuf<Character>>, kReadWrite,
                     pc);
   }
 }
 
+// How much was read last, which every function of the stream may change.
+template <typename Character>
+void UseInputStream(const std::basic_istream<Character>& stream, uint64_t pc) {
+  if (!IsStandardState(static_cast<const std::basic_ios<Character>*>(&stream))) {
+    AccessByLibrary(ContentOf(&stream), sizeof(std::streamsize), kReadWrite, pc);
+  }
+  UseStream<Character>(stream, pc);
+}
+
 }  // namespace
+
+void ChangeStandardStreams(uint64_t pc) {
+  for (const StandardStream& stream : g_standard_streams) {
+    if (stream.state == nullptr) continue;
+    AccessByLibrary(ContentOf(static_cast<const std::ios*>(stream.state)), kContentSize<std::ios>,
+                    kReadWrite, pc);
+  }
+}
 
 void FindStandardStreams() {
   // They are made by the first object of this kind; a program or library that uses them has one.
@@ -85,7 +102,7 @@ using namespace mc::sched;  // NOLINT: the functions below are the library's
   }
 #define MC_INPUT_SENTRY(symbol, Character, real)                                                \
   MC_EXPORT void symbol(void* self, std::basic_istream<Character>& stream, bool keeps_spaces) { \
-    UseStream<Character>(stream, MC_CALLER_PC());                                               \
+    UseInputStream<Character>(stream, MC_CALLER_PC());                                          \
     Real().real(self, &stream, keeps_spaces);                                                   \
   }
 MC_OUTPUT_SENTRY(_ZNSo6sentryC1ERSo, char, ostream_sentry)
