@@ -38,8 +38,8 @@ constexpr Group kGroups[] = {
     {"libc.so", "changes something of the process or of a descriptor that is no memory",
      "set*uid set*gid setsid setpgid setpgrp setpriority nice close_range closefrom posix_fadvise* "
      "posix_fallocate* fallocate* sync syncfs lockf* sync_file_range readahead mlock* munlock* "
-     "msync posix_madvise timerfd_create inotify_init* inotify_rm_watch fileno* dirfd "
-     "__fsetlocking fwide killpg malloc_trim mallopt sbrk brk daemon tcdrain tcflow tcflush "
+     "msync posix_madvise timerfd_create inotify_init* inotify_rm_watch dirfd "
+     "killpg malloc_trim mallopt sbrk brk daemon tcdrain tcflow tcflush "
      "tcsendbreak epoll_create*"},
     {"libc.so", "what belongs to the calling thread, or never changes",
      "__errno_location __h_errno_location __ctype_*_loc __ctype_get_mb_cur_max pthread_self "

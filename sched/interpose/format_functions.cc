@@ -25,11 +25,14 @@ int __vfprintf_chk(FILE* file, int flag, const char* format, va_list arguments);
 namespace {
 
 template <typename C>
+constexpr StreamUse kUse = sizeof(C) == 1 ? StreamUse::kNarrow : StreamUse::kWide;
+
+template <typename C>
 using PrintFunction = int (*)(FILE*, const C*, va_list);
 template <typename C>
 int Print(PrintFunction<C> real, FILE* file, const C* format, va_list arguments, uint64_t pc) {
   ReadsFormatted(format, arguments, pc);
-  const StreamCall call(file, pc);
+  const StreamCall call(file, pc, kUse<C>);
   return real(file, format, arguments);
 }
 int PrintChecked(FILE* file, int flag, const char* format, va_list arguments, uint64_t pc) {
@@ -44,7 +47,7 @@ template <typename C>
 using ScanFile = int (*)(FILE*, const C*, va_list);
 template <typename C>
 int Scan(ScanFile<C> real, FILE* file, const C* format, va_list arguments, uint64_t pc) {
-  const StreamCall call(file, pc);
+  const StreamCall call(file, pc, kUse<C>);
   va_list results;
   va_copy(results, arguments);
   const int count = real(file, format, arguments);

@@ -87,7 +87,7 @@ Result* KeepsResult(Function call, const Argument* argument, bool of_zone, uint6
   Result* const result = call();
   if (!g_program_running) return result;
   if (argument != nullptr) HasRead(argument, sizeof *argument, pc);
-  if (of_zone) RecordTouched({In(&environ), LookedUpZone()}, pc);
+  if (of_zone) RecordTouched({In(&environ), LookedUpZone(pc)}, pc);
   if (result == nullptr) return result;
   if constexpr (sizeof(Result) == 1) {
     HasWritten(result, LengthOf(result) + 1, pc);

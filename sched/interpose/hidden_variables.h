@@ -24,8 +24,9 @@ inline Touch Hidden(const char* variable, uint8_t mode) { return {variable, 1, m
 
 // The time zone. What a function touches that takes it as it was last looked up;
 inline Touch KnownZone() { return Hidden(&g_zone_state, kRead); }
-// and one that looks it up first: it changes something only if TZ has changed.
-Touch LookedUpZone();
+// and one that looks it up first: it changes something only if TZ has changed. The variables that
+// the program sees of it (timezone, daylight, tzname) are then recorded at once.
+Touch LookedUpZone(uint64_t pc);
 
 }  // namespace mc::sched
 

@@ -4,6 +4,7 @@
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <wctype.h>
 
@@ -43,9 +44,13 @@ void BeforeHidden(const char* variable, uint64_t pc) {
   EngineScope scope;
   g_scheduler.BeforeAccess(reinterpret_cast<uintptr_t>(variable), 1, kReadWrite, kAtomic, pc);
 }
-Touch LookedUpZone() {
+Touch LookedUpZone(uint64_t pc) {
   const uint64_t difference = HashOfZone() ^ g_zone_at_start;
-  return Hidden(&g_zone_state, g_scheduler.ChangeZone(difference) ? kReadWrite : kRead);
+  if (!g_scheduler.ChangeZone(difference)) return Hidden(&g_zone_state, kRead);
+  // Whoever looks it up next has a lock in between: before and after.
+  const Touch zone = Hidden(&g_zone_state, kReadWrite);
+  RecordTouched({zone, Out(&timezone), Out(&daylight), Out(tzname, sizeof tzname)}, pc);
+  return zone;
 }
 
 }  // namespace mc::sched

@@ -18,20 +18,20 @@ MC_ZONE(tm*, localtime_r, (const time_t* time, tm* to), (time, to), In(time), Ou
 MC_TOUCHES(tm*, gmtime_r, (const time_t* time, tm* to), (time, to), In(time), Out(to))
 MC_TOUCHES(char*, asctime_r, (const tm* time, char* to), (time, to), In(time), OutText(result))
 MC_ZONE(char*, ctime_r, (const time_t* time, char* to), (time, to), In(time), OutText(result), KnownZone())
-MC_ZONE(time_t, mktime, (tm* time), (time), InOut(time), In(&environ), LookedUpZone())
-MC_ZONE(time_t, timelocal, (tm* time), (time), InOut(time), In(&environ), LookedUpZone())
+MC_ZONE(time_t, mktime, (tm* time), (time), InOut(time), In(&environ), LookedUpZone(pc))
+MC_ZONE(time_t, timelocal, (tm* time), (time), InOut(time), In(&environ), LookedUpZone(pc))
 MC_TOUCHES(time_t, timegm, (tm* time), (time), InOut(time))
-MC_ZONE(void, tzset, (), (), In(&environ), LookedUpZone())
+MC_ZONE(void, tzset, (), (), In(&environ), LookedUpZone(pc))
 MC_ZONE(size_t, strftime, (char* to, size_t size, const char* format, const tm* time),
            (to, size, format, time), Text(format), In(time),
-           Out(to, result == 0 ? 0 : result + 1), In(&environ), LookedUpZone(), Locale())
+           Out(to, result == 0 ? 0 : result + 1), In(&environ), LookedUpZone(pc), Locale())
 MC_ZONE(size_t, strftime_l,
            (char* to, size_t size, const char* format, const tm* time, void* locale),
            (to, size, format, time, locale), Text(format), In(time),
-           Out(to, result == 0 ? 0 : result + 1), In(&environ), LookedUpZone())
+           Out(to, result == 0 ? 0 : result + 1), In(&environ), LookedUpZone(pc))
 MC_ZONE(size_t, wcsftime, (wchar_t* to, size_t size, const wchar_t* format, const tm* time),
            (to, size, format, time), Text(format), In(time),
-           Out(to, result == 0 ? 0 : (result + 1) * sizeof(wchar_t)), In(&environ), LookedUpZone(), Locale())
+           Out(to, result == 0 ? 0 : (result + 1) * sizeof(wchar_t)), In(&environ), LookedUpZone(pc), Locale())
 MC_TOUCHES(char*, strptime, (const char* text, const char* format, tm* to), (text, format, to),
            result == nullptr ? Text(text) : In(text, static_cast<size_t>(result - text)),
            Text(format), Out(to))

@@ -10,10 +10,13 @@
 namespace mc::sched {
 
 enum class SharedState : uint64_t {
-  kKeyTable = 1,     // which thread-specific keys are taken
-  kRand = 2,         // rand and random
-  kEnvironment = 4,  // the lock of setenv and its relatives
-  kExitHandlers = 5  // which handlers atexit and at_quick_exit have registered
+  kKeyTable = 1,      // which thread-specific keys are taken
+  kRand = 2,          // rand and random
+  kEnvironment = 4,   // the lock of setenv and its relatives
+  kExitHandlers = 5,  // which handlers atexit and at_quick_exit have registered
+  // Whether narrow or wide characters have been written to standard output; 1 more: standard error.
+  kNarrowOutput = 6,
+  kWideOutput = 8
 };
 
 constexpr Cell SharedStateCell(SharedState state) {

@@ -2,6 +2,7 @@
 
 #include "sched/interpose/hook.h"
 #include "sched/interpose/real_function.h"
+#include "sched/interpose/shared_state.h"
 
 namespace mc::sched {
 namespace {
@@ -46,11 +47,25 @@ void WaitForStream(FILE* file, PreemptionPointClass pp, uint64_t pc) {
   g_scheduler.Block(pp, operation, &StreamIsFree);
 }
 
+// Of standard output or standard error: what functions of one kind do to it commutes.
+void RecordUse(const FILE* file, StreamUse use, uint64_t pc) {
+  const auto record = [=](SharedState state, uint8_t mode) {
+    const Cell cell = SharedStateCell(state) + (file == stderr ? 1 : 0);
+    g_scheduler.RecordCell(cell, mode, mode == kAdd ? 0 : kValueRelevant, pc);
+  };
+  const bool any = use == StreamUse::kAny;
+  record(SharedState::kNarrowOutput, any ? kReadWrite : use == StreamUse::kWide ? kRead : kAdd);
+  record(SharedState::kWideOutput, any ? kReadWrite : use == StreamUse::kWide ? kAdd : kRead);
+}
+
 void RecordTaken(const FILE* file, uint64_t pc) {
   g_scheduler.CheckAlive(reinterpret_cast<uintptr_t>(file), sizeof *file, kRead, pc);
   // What the call does depends on what others have done with the stream.
   g_scheduler.RecordCell(LockCell(file), kReadWrite, kAcquire | kValueRelevant, pc);
   g_scheduler.RecordObject(file, sizeof *file, kRead, pc);
+  // It changes what functions that take no lock read.
+  g_scheduler.RecordMemory(reinterpret_cast<uintptr_t>(file), sizeof file->_flags, kReadWrite, 0,
+                           pc, MemoryOrder::kRelaxed);
   g_scheduler.Ledger(LockCell(file), 0, OwnerOf(g_scheduler.current()));
 }
 
@@ -61,15 +76,18 @@ void RecordReleased(const FILE* file, uint64_t pc) {
 
 }  // namespace
 
-StreamCall::StreamCall(FILE* file, uint64_t pc) : pc_(pc) {
+StreamCall::StreamCall(FILE* file, uint64_t pc, StreamUse use) : pc_(pc) {
   if (!g_program_running || file == nullptr) return;
   EngineScope scope;
   Thread& thread = g_scheduler.current();
   if (IsStandardOutput(file)) {
-    if (IsHeldBy(file, thread)) return;
-    g_scheduler.BeforeAccess(reinterpret_cast<uintptr_t>(file), 1, kRead, 0, pc);
-    WaitForStream(file, PreemptionPointClass{}, pc);
-    g_scheduler.RecordCell(LockCell(file), kRead, kValueRelevant, pc);
+    const bool is_held = IsHeldBy(file, thread);
+    if (!is_held) {
+      g_scheduler.BeforeAccess(reinterpret_cast<uintptr_t>(file), 1, kRead, 0, pc);
+      WaitForStream(file, PreemptionPointClass{}, pc);
+      g_scheduler.RecordCell(LockCell(file), kRead, kValueRelevant, pc);
+    }
+    RecordUse(file, use, pc);
     return;
   }
   g_scheduler.CheckAlive(reinterpret_cast<uintptr_t>(file), sizeof *file, kRead, pc);

@@ -8,7 +8,9 @@
 //    supported;
 //  * output goes to standard output and standard error in whatever order: nobody sees it again. So
 //    calls for those two only look whether another thread holds the lock, which commutes, and no
-//    thread is preempted before that.
+//    thread is preempted before that. Only what decides for all that follow whether it is lost does
+//    not commute: whether narrow or wide characters came first, and what opens or closes the
+//    stream.
 #ifndef MC_SCHED_INTERPOSE_STREAM_CALL_H_
 #define MC_SCHED_INTERPOSE_STREAM_CALL_H_
 
@@ -18,10 +20,14 @@
 
 namespace mc::sched {
 
+// What a function makes of the orientation of the stream, if it has none yet: it is for narrow or
+// for wide characters from then on. kAny: the function asks for it, or puts another file in place.
+enum class StreamUse { kNarrow, kWide, kAny };
+
 // Lives while the C library's function is called; the program runs.
 class StreamCall {
  public:
-  StreamCall(FILE* file, uint64_t pc);
+  StreamCall(FILE* file, uint64_t pc, StreamUse use = StreamUse::kNarrow);
   ~StreamCall();
   StreamCall(const StreamCall&) = delete;
   StreamCall& operator=(const StreamCall&) = delete;

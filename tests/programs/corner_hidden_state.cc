@@ -144,6 +144,38 @@ MC_TEST(ZoneOfEachItsOwn) {
   Together(work, work);
 }
 
+MC_TEST(ZoneVariables) {
+  setenv("TZ", "AAA-1", 1);
+  tzset();
+  setenv("TZ", "BBB-2CCC", 1);
+  std::thread other([] { tzset(); });
+  const bool is_first = timezone == -3600 && daylight == 0;
+  other.join();
+  mc_assert(is_first);
+}
+MC_TEST(ZoneNames) {
+  setenv("TZ", "AAA-1", 1);
+  tzset();
+  setenv("TZ", "BBB-2", 1);
+  std::thread other([] {
+    std::tm parts = {};
+    std::mktime(&parts);
+  });
+  const bool is_first = tzname[0][0] == 'A';
+  other.join();
+  mc_assert(is_first);
+}
+MC_TEST(ZoneVariablesUnderALock) {
+  const auto work = [] {
+    const std::lock_guard<std::mutex> lock(mutex);
+    setenv("TZ", count++ == 0 ? "AAA-1" : "BBB-2", 1);
+    const std::time_t time = 0;
+    std::localtime(&time);
+    mc_assert(timezone == -3600 * count && daylight == 0);
+  };
+  Together(work, work);
+}
+
 // ---- The locale
 
 MC_TEST(LengthOfCharacters) {
