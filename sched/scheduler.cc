@@ -225,6 +225,7 @@ void Scheduler::StartChild(Thread& child, void* (*entry)(void*), void* argument)
   std::copy(std::begin(t.name), std::end(t.name), child.name);
   child.policy = t.policy;
   child.priority = t.priority;
+  child.nice = t.nice;
   if (!t.processors.empty()) child.processors = t.processors;
   child.created = OwnedMemory::Time(position_, hook_calls_ + 1);
   thread_limit_ = std::max<uint32_t>(thread_limit_, child.id + 1u);

@@ -70,6 +70,7 @@ struct ThreadState {
   int cancel_type = 0;
   int policy = 0;  // pthread_setschedparam: mc does not heed it
   int priority = 0;
+  int nice = 0;  // setpriority: added to what the process had at the start
 };
 static_assert(std::is_trivially_copyable_v<ThreadState>);
 

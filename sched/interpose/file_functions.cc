@@ -24,6 +24,8 @@ namespace {
 
 size_t Length(const socklen_t* size) { return size == nullptr ? 0 : *size; }
 
+Touch Changed(const DIR* directory) { return {directory, sizeof(int), kReadWrite, kAtomic}; }
+
 }  // namespace
 
 // The mode is passed if a file may be made; what lies there if not means nothing.
@@ -100,9 +102,18 @@ MC_ASKS_KERNEL(FILE*, tmpfile, (), ())
 MC_ASKS_KERNEL(FILE*, tmpfile64, (), ())
 MC_ASKS_KERNEL(DIR*, opendir, (const char* path), (path), Text(path))
 MC_ASKS_KERNEL(DIR*, fdopendir, (int file), (file))
-MC_ASKS_KERNEL(dirent*, readdir, (DIR* directory), (directory), Out(result))
-MC_ASKS_KERNEL(dirent64*, readdir64, (DIR* directory), (directory), Out(result))
-MC_ASKS_KERNEL(void, rewinddir, (DIR* directory), (directory))
+// Each has a lock, and a buffer of what the kernel has given.
+MC_ASKS_KERNEL(dirent*, readdir, (DIR* directory), (directory), Changed(directory), Out(result))
+MC_ASKS_KERNEL(dirent64*, readdir64, (DIR* directory), (directory), Changed(directory), Out(result))
+MC_ASKS_KERNEL(int, readdir_r, (DIR* directory, dirent* to, dirent** found),
+           (directory, to, found), Changed(directory), Out(found),
+           Out(to, result == 0 && *found != nullptr ? sizeof *to : 0))
+MC_ASKS_KERNEL(int, readdir64_r, (DIR* directory, dirent64* to, dirent64** found),
+           (directory, to, found), Changed(directory), Out(found),
+           Out(to, result == 0 && *found != nullptr ? sizeof *to : 0))
+MC_ASKS_KERNEL(void, rewinddir, (DIR* directory), (directory), Changed(directory))
+MC_ASKS_KERNEL(void, seekdir, (DIR* directory, long place), (directory, place), Changed(directory))
+MC_ASKS_KERNEL(long, telldir, (DIR* directory), (directory), Changed(directory))
 MC_ASKS_KERNEL(int, closedir, (DIR* directory), (directory))
 
 MC_ASKS_KERNEL(int, eventfd, (unsigned count, int flags), (count, flags))

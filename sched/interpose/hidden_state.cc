@@ -23,7 +23,9 @@ namespace mc::sched {
 
 char g_strtok_state, g_multibyte_state, g_locale_state, g_search_table, g_drand48_state;
 char g_zone_state, g_terminate_handler, g_unexpected_handler, g_new_handler;
-char g_global_locale, g_stream_indices, g_thread_defaults;
+char g_global_locale, g_stream_indices, g_thread_defaults, g_system_log, g_text_domain;
+char g_next_user, g_next_group, g_next_host, g_next_network, g_next_protocol;
+char g_next_service, g_next_session, g_next_file_system;
 
 namespace {
 
@@ -43,6 +45,16 @@ constexpr struct {
     {&g_global_locale, "the global locale of the C++ library"},
     {&g_stream_indices, "the next index of std::ios_base::xalloc"},
     {&g_thread_defaults, "the defaults of threads"},
+    {&g_system_log, "the settings of syslog"},
+    {&g_text_domain, "the domains of gettext"},
+    {&g_next_user, "the place where getpwent goes on"},
+    {&g_next_group, "the place where getgrent goes on"},
+    {&g_next_host, "the place where gethostent goes on"},
+    {&g_next_network, "the place where getnetent goes on"},
+    {&g_next_protocol, "the place where getprotoent goes on"},
+    {&g_next_service, "the place where getservent goes on"},
+    {&g_next_session, "the place where getutent goes on"},
+    {&g_next_file_system, "the place where getfsent goes on"},
 };
 
 // setenv and its relatives lock each other out; getenv does not.

@@ -11,7 +11,10 @@ namespace mc::sched {
 
 extern char g_strtok_state, g_multibyte_state, g_locale_state, g_search_table, g_drand48_state;
 extern char g_zone_state, g_terminate_handler, g_unexpected_handler, g_new_handler;
-extern char g_global_locale, g_stream_indices, g_thread_defaults;
+extern char g_global_locale, g_stream_indices, g_thread_defaults, g_system_log, g_text_domain;
+// Where functions that give back one entry after the other go on.
+extern char g_next_user, g_next_group, g_next_host, g_next_network, g_next_protocol;
+extern char g_next_service, g_next_session, g_next_file_system;
 
 // What a function touches (library_call.h) that depends on the locale: the global one, unless the
 // calling thread has one of its own.

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/select.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -35,6 +36,9 @@ enum ProcessPart : uint64_t {
   kLimit,
   kTimer,
   kPending,
+  kGroup,
+  kAttributes,
+  kTerminals,
   kSignal = 64
 };
 // Contents of what has no name of its own, or one that differs from execution to execution.
@@ -366,6 +370,18 @@ void RecordOfProcess(long number, const long a[6], uint32_t effects) {
   if (MakesFile(number, a)) record(kMask, kRead);
   if (number == SYS_getcwd) record(kWorkingDirectory, kRead);
   if (number == SYS_getrlimit) record(kLimit, kRead);
+  if (number == SYS_getitimer) record(kTimer, kRead);
+  if (number == SYS_setpgid || number == SYS_setsid) record(kGroup, kReadWrite);
+  if (number == SYS_getpgrp || number == SYS_getpgid || number == SYS_getsid) record(kGroup, kRead);
+  if (number == SYS_prctl) {
+    if (SetsAttribute(a[0])) record(kAttributes, kReadWrite);
+    if (AsksForAttribute(a[0])) record(kAttributes, kRead);
+  }
+  // How a terminal behaves. Output asks whether it goes to one.
+  if (number == SYS_ioctl && a[1] == TCGETS) record(kTerminals, kRead);
+  if (number == SYS_ioctl && (a[1] == TCSETS || a[1] == TCSETSW || a[1] == TCSETSF)) {
+    record(kTerminals, kReadWrite);
+  }
 }
 
 }  // namespace

@@ -54,12 +54,19 @@ struct SignalStack {
   stack_t stack;
 };
 
+// Set by an option of prctl.
+struct Attribute {
+  long option, value;
+};
+
 struct State {
   std::vector<Descriptor> before;  // by number
   std::vector<int> own;            // descriptors that the engine made
   int directory = -1;              // as it was; -1: not changed
   int file_mask = -1;
-  uint32_t changed_limits = 0;  // bit n: resource n
+  long group = -1;                    // of processes
+  std::vector<Attribute> attributes;  // that were changed
+  uint32_t changed_limits = 0;        // bit n: resource n
   rlimit limits[RLIM_NLIMITS];
   std::vector<SignalStack> signal_stacks;
   std::vector<std::string> lasting;
@@ -209,6 +216,34 @@ void PutBackLimits() {
   state.changed_limits = 0;
 }
 
+long ValueOfAttribute(long option) {
+  int value = 0;
+  const long result = KernelCall(SYS_prctl, option, AddressOf(&value));
+  return option == PR_GET_CHILD_SUBREAPER ? value : result;
+}
+void KeepAttribute(long option) {
+  std::vector<Attribute>& kept = TheState().attributes;
+  if (std::any_of(kept.begin(), kept.end(), [=](auto& one) { return one.option == option; }))
+    return;
+  kept.push_back({option, ValueOfAttribute(AskingOption(option))});
+}
+void PutBackAttributes() {
+  for (const Attribute& one : TheState().attributes) {
+    if (KernelCall(SYS_prctl, one.option, one.value) != 0) NoteLastingCall("prctl");
+  }
+  TheState().attributes.clear();
+}
+
+void KeepGroup() {
+  if (TheState().group < 0) TheState().group = KernelCall(SYS_getpgid);
+}
+void PutBackGroup() {
+  State& state = TheState();
+  if (state.group < 0) return;
+  if (KernelCall(SYS_setpgid, 0, state.group) != 0) NoteLastingCall("setpgid");
+  state.group = -1;
+}
+
 stack_t& SignalStackOf(ThreadId thread) {
   std::vector<SignalStack>& stacks = TheState().signal_stacks;
   for (SignalStack& one : stacks) {
@@ -338,6 +373,8 @@ bool NoteSystemCall(long number, const long arguments[6], long* result) {
     state.file_mask = static_cast<int>(KernelCall(SYS_umask, 0));
     KernelCall(SYS_umask, state.file_mask);
   }
+  if (number == SYS_setpgid) KeepGroup();
+  if (number == SYS_prctl && SetsAttribute(arguments[0])) KeepAttribute(arguments[0]);
   if (number == SYS_sigaltstack) {
     *result = ChangeSignalStack(arguments);
     return true;
@@ -376,6 +413,10 @@ void RestoreKernelState() {
     state.file_mask = -1;
   }
   if ((effects & kLimits) != 0) PutBackLimits();
+  if ((effects & kElse) != 0) {
+    PutBackGroup();
+    PutBackAttributes();
+  }
 }
 
 std::string LastingSystemCalls() {

@@ -74,7 +74,6 @@ MC_SET(pthread_rwlockattr_setkind_np, pthread_rwlockattr_t, int)
 // ---- What is asked of a thread
 
 MC_TOUCHES(int, pthread_getcpuclockid, (pthread_t thread, clockid_t* to), (thread, to), Out(to))
-MC_TOUCHES(int, sched_getparam, (pid_t process, sched_param* to), (process, to), Out(to))
 MC_TOUCHES(int, __sched_cpucount, (size_t size, const cpu_set_t* set), (size, set), In(set, size))
 
 #define MC_THREAD_DEFAULT(name, parameters, arguments, mode, ...)                         \
@@ -87,7 +86,7 @@ MC_THREAD_DEFAULT(pthread_setconcurrency, (int level), (level), kReadWrite)
 MC_THREAD_DEFAULT(pthread_getconcurrency, (), (), kRead)
 MC_ASKS_KERNEL(int, prctl, (int option, void* text, long a, long b, long c), (option, text, a, b, c),
            option == PR_SET_NAME ? Text(static_cast<const char*>(text), 15) : In(text, 0),
-           Out(text, option == PR_GET_NAME ? 16 : 0))
+           Out(text, option == PR_GET_NAME ? 16 : option == PR_GET_CHILD_SUBREAPER ? sizeof(int) : 0))
 
 // ---- Sets of signals
 

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "sched/interpose/library_call.h"
+#include "sched/interpose/name_services.h"
 
 namespace mc::sched {
 namespace {
@@ -31,12 +32,18 @@ MC_TOUCHES(in_addr_t, inet_network, (const char* text), (text), Text(text))
 MC_TOUCHES(int, inet_aton, (const char* text, in_addr* to), (text, to), Text(text),
            Out(to, result != 0 ? sizeof *to : 0))
 MC_TOUCHES(char*, inet_ntoa, (in_addr address), (address), OutText(result))
+MC_TOUCHES(char*, ether_ntoa, (const ether_addr* address), (address), In(address), OutText(result))
+MC_TOUCHES(char*, ether_ntoa_r, (const ether_addr* address, char* to), (address, to), In(address),
+           OutText(result))
+MC_TOUCHES(ether_addr*, ether_aton, (const char* text), (text), Text(text), Out(result))
+MC_TOUCHES(ether_addr*, ether_aton_r, (const char* text, ether_addr* to), (text, to), Text(text),
+           Out(result))
 MC_TOUCHES(int, getifaddrs, (ifaddrs** to), (to), Out(to, result == 0 ? sizeof *to : 0))
 MC_TOUCHES(unsigned, if_nametoindex, (const char* name), (name), Text(name))
 MC_TOUCHES(char*, if_indextoname, (unsigned index, char* to), (index, to), OutText(result))
-MC_TOUCHES(int, getaddrinfo,
+MC_LIBRARY_FUNCTION(int, getaddrinfo,
            (const char* host, const char* service, const addrinfo* hints, addrinfo** to),
-           (host, service, hints, to), Text(host), Text(service), In(hints),
+           (host, service, hints, to), LoadNameServices(), Text(host), Text(service), In(hints),
            Out(to, result == 0 ? sizeof *to : 0))
 MC_TOUCHES(int, getnameinfo,
            (const sockaddr* from, socklen_t size, char* host, socklen_t host_size, char* service,
@@ -45,7 +52,8 @@ MC_TOUCHES(int, getnameinfo,
            result == 0 && host_size != 0 ? OutText(host) : Out(host, 0),
            result == 0 && service_size != 0 ? OutText(service) : Out(service, 0))
 #define MC_LOOK_UP_HOST(name, type, parameters, arguments, ...) \
-  MC_TOUCHES(type*, name, parameters, arguments, Out(result), __VA_ARGS__)
+  MC_LIBRARY_FUNCTION(type*, name, parameters, arguments, LoadNameServices(), Out(result), \
+                      __VA_ARGS__)
 MC_LOOK_UP_HOST(gethostbyname, hostent, (const char* name), (name), Text(name))
 MC_LOOK_UP_HOST(gethostbyname2, hostent, (const char* name, int family), (name, family), Text(name))
 MC_LOOK_UP_HOST(gethostbyaddr, hostent, (const void* address, socklen_t size, int family),

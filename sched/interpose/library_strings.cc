@@ -43,6 +43,9 @@ Touch TokenEnd(const char* token, char* const* rest) {
 
 size_t TransformedBytes(size_t length, size_t most) { return std::min(length + 1, most); }
 
+// Which text is found depends on settings that are kept behind a lock.
+Touch Domain(bool changes) { return Hidden(&g_text_domain, changes ? kReadWrite : kRead); }
+
 }  // namespace
 }  // namespace mc::sched
 
@@ -146,9 +149,25 @@ MC_TOUCHES(char*, strerror_r, (int error, char* to, size_t size), (error, to, si
 MC_TOUCHES(int, __xpg_strerror_r, (int error, char* to, size_t size), (error, to, size),
            size == 0 ? Out(to, 0) : OutText(to))
 MC_TOUCHES(long, a64l, (const char* text), (text), Text(text, 6))
-MC_TOUCHES(char*, gettext, (const char* text), (text), Text(text))
-MC_TOUCHES(char*, dgettext, (const char* domain, const char* text), (domain, text), Text(domain),
-           Text(text))
-MC_TOUCHES(char*, dcgettext, (const char* domain, const char* text, int category),
-           (domain, text, category), Text(domain), Text(text))
+MC_TOUCHES(char*, l64a, (long value), (value), OutText(result))
+
+#define MC_DOMAIN(type, name, parameters, arguments, ...)                                         \
+  MC_LIBRARY_FUNCTION(type, name, parameters, arguments, BeforeHidden(&g_text_domain, pc), \
+                      __VA_ARGS__)
+MC_DOMAIN(char*, gettext, (const char* text), (text), Text(text), Domain(false))
+MC_DOMAIN(char*, dgettext, (const char* domain, const char* text), (domain, text), Text(domain),
+          Text(text), Domain(false))
+MC_DOMAIN(char*, dcgettext, (const char* domain, const char* text, int category),
+          (domain, text, category), Text(domain), Text(text), Domain(false))
+MC_DOMAIN(char*, ngettext, (const char* one, const char* more, unsigned long count),
+          (one, more, count), Text(one), Text(more), Domain(false))
+MC_DOMAIN(char*, dngettext,
+          (const char* domain, const char* one, const char* more, unsigned long count),
+          (domain, one, more, count), Text(domain), Text(one), Text(more), Domain(false))
+MC_DOMAIN(char*, textdomain, (const char* domain), (domain), Text(domain),
+          Domain(domain != nullptr))
+MC_DOMAIN(char*, bindtextdomain, (const char* domain, const char* directory), (domain, directory),
+          Text(domain), Text(directory), Domain(directory != nullptr))
+MC_DOMAIN(char*, bind_textdomain_codeset, (const char* domain, const char* code), (domain, code),
+          Text(domain), Text(code), Domain(code != nullptr))
 MC_TOUCHES(double, nan, (const char* text), (text), Text(text))

@@ -12,12 +12,14 @@
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 #include <utime.h>
 
 #include <cstdlib>
 
 #include "sched/interpose/library_call.h"
+#include "sched/interpose/name_services.h"
 
 namespace mc::sched {
 namespace {
@@ -28,6 +30,8 @@ Touch If(bool success, T* to) {
   return Out(to, success ? sizeof *to : 0);
 }
 Touch TextIf(bool success, char* to) { return success ? OutText(to) : Out(to, 0); }
+// Where the function keeps it; null if it failed.
+Touch KeptText(char* result) { return TextIf(result != nullptr, result); }
 Touch CountedIf(long count, void* to, size_t unit, long most) {
   return Out(to, count > 0 && most > 0 ? unit * static_cast<size_t>(std::min(count, most)) : 0);
 }
@@ -98,6 +102,12 @@ MC_ASKS_KERNEL(int, prlimit, (pid_t process, int resource, const rlimit* from, r
            (process, resource, from, old), In(from), If(result == 0, old))
 MC_ASKS_KERNEL(int, prlimit64, (pid_t process, int resource, const rlimit64* from, rlimit64* old),
            (process, resource, from, old), In(from), If(result == 0, old))
+MC_ASKS_KERNEL(pid_t, getpgrp, (), ())
+MC_ASKS_KERNEL(pid_t, getpgid, (pid_t process), (process))
+MC_ASKS_KERNEL(pid_t, getsid, (pid_t process), (process))
+MC_ASKS_KERNEL(int, setpgrp, (), ())
+MC_ASKS_KERNEL(int, setpgid, (pid_t process, pid_t to), (process, to))
+MC_ASKS_KERNEL(pid_t, setsid, (), ())
 MC_ASKS_KERNEL(int, getitimer, (int which, itimerval* to), (which, to), If(result == 0, to))
 MC_ASKS_KERNEL(int, setitimer, (int which, const itimerval* from, itimerval* old),
            (which, from, old), In(from), If(result == 0, old))
@@ -128,6 +138,17 @@ MC_TOUCHES(int, ttyname_r, (int file, char* to, size_t size), (file, to, size),
            TextIf(result == 0, to))
 MC_TOUCHES(int, ptsname_r, (int file, char* to, size_t size), (file, to, size),
            TextIf(result == 0, to))
+MC_ASKS_KERNEL(char*, ttyname, (int file), (file), KeptText(result))
+MC_ASKS_KERNEL(char*, ptsname, (int file), (file), KeptText(result))
+MC_ASKS_KERNEL(char*, getlogin, (), (), KeptText(result))
+MC_ASKS_KERNEL(int, tcgetattr, (int file, termios* to), (file, to), If(result == 0, to))
+MC_ASKS_KERNEL(int, tcsetattr, (int file, int when, const termios* from), (file, when, from),
+           In(from))
+MC_ASKS_KERNEL(char*, get_current_dir_name, (), (), In(&environ))
+MC_ASKS_KERNEL(char*, getwd, (char* to), (to), TextIf(result != nullptr, to))
+MC_ASKS_KERNEL(char*, tmpnam, (char* to), (to), KeptText(result))
+MC_ASKS_KERNEL(char*, tmpnam_r, (char* to), (to), TextIf(result != nullptr, to))
+MC_ASKS_KERNEL(int, getdtablesize, (), ())
 MC_TOUCHES(int, getlogin_r, (char* to, size_t size), (to, size), TextIf(result == 0, to))
 MC_TOUCHES(int, sysinfo, (struct sysinfo* to), (to), If(result == 0, to))
 MC_TOUCHES(int, getloadavg, (double* to, int count), (to, count),
@@ -142,14 +163,15 @@ MC_TOUCHES(void, backtrace_symbols_fd, (void* const* from, int count, int file),
 // ---- Users: one result for all, or one that is given
 
 #define MC_LOOK_UP(name, type, parameters, arguments, key) \
-  MC_TOUCHES(type*, name, parameters, arguments, key, Out(result))
+  MC_LIBRARY_FUNCTION(type*, name, parameters, arguments, LoadNameServices(), key, Out(result))
 MC_LOOK_UP(getpwnam, passwd, (const char* key), (key), Text(key))
 MC_LOOK_UP(getpwuid, passwd, (uid_t key), (key), In(&key, 0))
 MC_LOOK_UP(getgrnam, group, (const char* key), (key), Text(key))
 MC_LOOK_UP(getgrgid, group, (gid_t key), (key), In(&key, 0))
 #define MC_LOOK_UP_R(name, type, key_type, key) \
-  MC_TOUCHES(int, name, (key_type of, type* to, char* place, size_t size, type** found), \
-             (of, to, place, size, found), key, Out(found), \
+  MC_LIBRARY_FUNCTION(int, name, \
+             (key_type of, type* to, char* place, size_t size, type** found), \
+             (of, to, place, size, found), LoadNameServices(), key, Out(found), \
              If(result == 0 && *found != nullptr, to), \
              Out(place, result == 0 && *found != nullptr ? size : 0))
 MC_LOOK_UP_R(getpwnam_r, passwd, const char*, Text(of))

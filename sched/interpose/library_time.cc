@@ -32,6 +32,17 @@ MC_ZONE(size_t, strftime_l,
 MC_ZONE(size_t, wcsftime, (wchar_t* to, size_t size, const wchar_t* format, const tm* time),
            (to, size, format, time), Text(format), In(time),
            Out(to, result == 0 ? 0 : (result + 1) * sizeof(wchar_t)), In(&environ), LookedUpZone(pc), Locale())
+MC_ZONE(size_t, wcsftime_l,
+           (wchar_t* to, size_t size, const wchar_t* format, const tm* time, void* locale),
+           (to, size, format, time, locale), Text(format), In(time),
+           Out(to, result == 0 ? 0 : (result + 1) * sizeof(wchar_t)), In(&environ), LookedUpZone(pc))
+MC_ZONE(tm*, getdate, (const char* text), (text), Text(text), Out(result),
+           Out(&getdate_err, result == nullptr ? sizeof getdate_err : 0), In(&environ),
+           LookedUpZone(pc))
+MC_TOUCHES(char*, strptime_l, (const char* text, const char* format, tm* to, void* locale),
+           (text, format, to, locale),
+           result == nullptr ? Text(text) : In(text, static_cast<size_t>(result - text)),
+           Text(format), Out(to))
 MC_TOUCHES(char*, strptime, (const char* text, const char* format, tm* to), (text, format, to),
            result == nullptr ? Text(text) : In(text, static_cast<size_t>(result - text)),
            Text(format), Out(to))

@@ -26,6 +26,25 @@ MC_OF_EACH_FRACTION(MC_REMQUO, remquo)
              Out(cosine))
 MC_OF_EACH_FRACTION(MC_SINCOS, sincos)
 
+// Digits of a number, in a place that is kept.
+#define MC_DIGITS(name, type) \
+  MC_TOUCHES(char*, name, (type x, int count, int* point, int* sign), (x, count, point, sign), \
+             OutText(result), Out(point), Out(sign))
+MC_DIGITS(ecvt, double)
+MC_DIGITS(fcvt, double)
+MC_DIGITS(qecvt, long double)
+MC_DIGITS(qfcvt, long double)
+#define MC_DIGITS_R(name, type) \
+  MC_TOUCHES(int, name, (type x, int count, int* point, int* sign, char* to, size_t size), \
+             (x, count, point, sign, to, size), result == 0 ? OutText(to) : Out(to, 0), Out(point), \
+             Out(sign))
+MC_DIGITS_R(ecvt_r, double)
+MC_DIGITS_R(fcvt_r, double)
+MC_DIGITS_R(qecvt_r, long double)
+MC_DIGITS_R(qfcvt_r, long double)
+MC_TOUCHES(char*, gcvt, (double x, int count, char* to), (x, count, to), OutText(to))
+MC_TOUCHES(char*, qgcvt, (long double x, int count, char* to), (x, count, to), OutText(to))
+
 // The sign of the result goes to a variable that all share, or to one that is given.
 #define MC_LGAMMA(type, name) MC_TOUCHES(type, name, (type x), (x), Out(&signgam))
 MC_OF_EACH_FRACTION(MC_LGAMMA, lgamma)

@@ -2,6 +2,8 @@
 // is not part of the snapshot, and its blocks come from the engine's heap. What the library's
 // constructors leave, in its variables and in the blocks they allocate (library_heap.h), is how
 // every execution finds it. Nothing is unloaded, so the destructors do not run.
+#include "sched/interpose/shared_library.h"
+
 #include <dlfcn.h>
 #include <link.h>
 #include <string.h>
@@ -51,15 +53,9 @@ void* RealOpen(const char* name, int flags) {
   using Function = void* (*)(const char*, int);
   static const auto real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "dlopen"));
   if (!g_scheduler.InProgramThread()) return real(name, flags);
-  static const LoaderRange loader = [] {
-    LoaderRange range;
-    dl_iterate_phdr(FindLoader, &range);
-    return range;
-  }();
-  BeginLoading(loader.begin, loader.end);
+  BeginLibraryLoad();
   void* const handle = real(name, flags);
-  const uintptr_t blocks = EndLoading();
-  g_scheduler.snapshot().AddRegion(blocks, LibraryHeapEnd(), false);
+  EndLibraryLoad();
   return handle;
 }
 
@@ -101,6 +97,19 @@ void* OpenFor(const void* caller, const char* name, int flags) {
 }
 
 }  // namespace
+
+void BeginLibraryLoad() {
+  static const LoaderRange loader = [] {
+    LoaderRange range;
+    dl_iterate_phdr(FindLoader, &range);
+    return range;
+  }();
+  BeginLoading(loader.begin, loader.end);
+}
+void EndLibraryLoad() {
+  const uintptr_t blocks = EndLoading();
+  g_scheduler.snapshot().AddRegion(blocks, LibraryHeapEnd(), false);
+}
 
 }  // namespace mc::sched
 

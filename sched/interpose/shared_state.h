@@ -31,6 +31,10 @@ constexpr Cell KeyCell(uint64_t key) {
 constexpr Cell ThreadPropertiesCell(uint64_t thread) {
   return MakeCell(CellKind::kSharedState, (uint64_t{1} << 41) + thread);
 }
+// How far a conversion of iconv has got.
+constexpr Cell ConversionCell(uint64_t number) {
+  return MakeCell(CellKind::kSharedState, (uint64_t{1} << 42) + number);
+}
 
 }  // namespace mc::sched
 

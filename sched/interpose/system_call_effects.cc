@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -213,7 +214,7 @@ constexpr Row kRows[] = {
     {SYS_sched_setscheduler, kLasting, "sched_setscheduler"},
     {SYS_sched_setparam, kLasting, "sched_setparam"},
     {SYS_setsid, kLasting, "setsid"},
-    {SYS_setpgid, kLasting, "setpgid"},
+    {SYS_setpgid, kElse},
     {SYS_setuid, kLasting, "setuid"},
     {SYS_setgid, kLasting, "setgid"},
     {SYS_shmget, kLasting, "shmget"},
@@ -242,6 +243,15 @@ constexpr std::array<SystemCallEffects, kTableSize> MakeTable() {
   return table;
 }
 constexpr std::array<SystemCallEffects, kTableSize> kTable = MakeTable();
+
+struct Attribute {
+  long set, get;
+};
+constexpr Attribute kAttributes[] = {
+    {PR_SET_DUMPABLE, PR_GET_DUMPABLE},
+    {PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER},
+    {PR_SET_THP_DISABLE, PR_GET_THP_DISABLE},
+};
 
 // A file with a name, which is still there when all descriptors are closed.
 bool IsNamedFile(long descriptor) {
@@ -276,6 +286,20 @@ SystemCallEffects OfChange(long descriptor, uint16_t bits, const char* name) {
 }
 
 }  // namespace
+
+long AskingOption(long option) {
+  for (const Attribute& one : kAttributes) {
+    if (one.set == option) return one.get;
+  }
+  return -1;
+}
+bool SetsAttribute(long option) { return AskingOption(option) >= 0; }
+bool AsksForAttribute(long option) {
+  for (const Attribute& one : kAttributes) {
+    if (one.get == option) return true;
+  }
+  return false;
+}
 
 SystemCallEffects EffectsOf(long number, const long a[6]) {
   switch (number) {

@@ -31,6 +31,12 @@ struct SystemCallEffects {
   const char* name = nullptr;  // if kLasting is set: the name of the call; null if it is not known
 };
 
+// Options of prctl for what belongs to the process, not to a thread.
+bool SetsAttribute(long option);
+bool AsksForAttribute(long option);
+// The option that asks for what `option` sets; -1 if it sets none.
+long AskingOption(long option);
+
 // Of the call with these arguments, before it is made.
 SystemCallEffects EffectsOf(long number, const long arguments[6]);
 

@@ -4,12 +4,15 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "sched/interpose/buffer_access.h"
 #include "sched/interpose/hook.h"
+#include "sched/interpose/kernel_call.h"
 #include "sched/interpose/kernel_state.h"
 #include "sched/interpose/library_call.h"
 #include "sched/interpose/real.h"
@@ -76,6 +79,36 @@ int GetProcessors(Thread* thread, size_t size, cpu_set_t* to, uint64_t pc) {
     memset(to, 0, size);
     memcpy(to, from, most);
     RecordTouchedInScope({Out(to, size)}, pc);
+    return 0;
+  });
+}
+
+int SetScheduling(Thread* thread, int policy, const sched_param* parameters, uint64_t pc) {
+  RecordTouchedInScope({In(parameters)}, pc);
+  return Operate(thread, kReadWrite, pc, [&](Thread& t) {
+    const int wanted = policy < 0 ? t.policy : policy;
+    const int priority = parameters->sched_priority;
+    const int least = sched_get_priority_min(wanted), most = sched_get_priority_max(wanted);
+    if (least < 0 || priority < least || priority > most) return EINVAL;
+    t.policy = wanted;
+    t.priority = priority;
+    return 0;
+  });
+}
+
+// The program's own, as it was at the start: 0 is neither more nor less urgent.
+int NiceOfProcess() { return 20 - static_cast<int>(KernelCall(SYS_getpriority, PRIO_PROCESS, 0)); }
+int NiceOf(const Thread& thread) { return std::clamp(NiceOfProcess() + thread.nice, -20, 19); }
+
+int SetNice(Thread* thread, int value, uint64_t pc) {
+  return Operate(thread, kReadWrite, pc, [&](Thread& t) {
+    const int wanted = std::clamp(value, -20, 19);
+    rlimit limit = {};
+    KernelCall(SYS_getrlimit, RLIMIT_NICE, AddressOf(&limit));
+    const bool may = wanted >= NiceOf(t) || static_cast<rlim_t>(20 - wanted) <= limit.rlim_cur ||
+                     KernelCall(SYS_geteuid) == 0;
+    if (!may) return EACCES;
+    t.nice = wanted - NiceOfProcess();
     return 0;
   });
 }
@@ -152,17 +185,9 @@ MC_HOOK int pthread_setschedparam(pthread_t handle, int policy, const sched_para
   if (!g_scheduler.program_running()) {
     return Real().pthread_setschedparam(handle, policy, parameters);
   }
+  if (policy < 0) return EINVAL;
   EngineScope scope;
-  const uint64_t pc = MC_CALLER_PC();
-  RecordTouchedInScope({In(parameters)}, pc);
-  return Operate(g_scheduler.FindByPthread(handle), kReadWrite, pc, [&](Thread& thread) {
-    const int priority = parameters->sched_priority;
-    const int least = sched_get_priority_min(policy), most = sched_get_priority_max(policy);
-    if (least < 0 || priority < least || priority > most) return EINVAL;
-    thread.policy = policy;
-    thread.priority = priority;
-    return 0;
-  });
+  return SetScheduling(g_scheduler.FindByPthread(handle), policy, parameters, MC_CALLER_PC());
 }
 MC_HOOK int pthread_getschedparam(pthread_t handle, int* policy, sched_param* parameters) {
   MC_REAL_OF(pthread_getschedparam);
@@ -185,6 +210,73 @@ MC_HOOK int pthread_setschedprio(pthread_t handle, int priority) {
     thread.priority = priority;
     return 0;
   });
+}
+
+// By its number; of another process, it is the system's business.
+MC_HOOK int sched_setscheduler(pid_t id, int policy, const sched_param* parameters) {
+  MC_REAL_OF(sched_setscheduler);
+  if (!g_scheduler.program_running()) return real(id, policy, parameters);
+  EngineScope scope;
+  Thread* const thread = FindByKernelId(id);
+  if (thread == nullptr) return real(id, policy, parameters);
+  if (policy < 0) return Failed(EINVAL);
+  return Failed(SetScheduling(thread, policy, parameters, MC_CALLER_PC()));
+}
+MC_HOOK int sched_setparam(pid_t id, const sched_param* parameters) {
+  MC_REAL_OF(sched_setparam);
+  if (!g_scheduler.program_running()) return real(id, parameters);
+  EngineScope scope;
+  Thread* const thread = FindByKernelId(id);
+  if (thread == nullptr) return real(id, parameters);
+  return Failed(SetScheduling(thread, -1, parameters, MC_CALLER_PC()));
+}
+MC_HOOK int sched_getscheduler(pid_t id) {
+  MC_REAL_OF(sched_getscheduler);
+  if (!g_scheduler.program_running()) return real(id);
+  EngineScope scope;
+  Thread* const thread = FindByKernelId(id);
+  if (thread == nullptr) return real(id);
+  return Operate(thread, kRead, MC_CALLER_PC(), [](const Thread& t) { return t.policy; });
+}
+MC_HOOK int sched_getparam(pid_t id, sched_param* parameters) {
+  MC_REAL_OF(sched_getparam);
+  if (!g_scheduler.program_running()) return real(id, parameters);
+  EngineScope scope;
+  Thread* const thread = FindByKernelId(id);
+  if (thread == nullptr) return real(id, parameters);
+  const uint64_t pc = MC_CALLER_PC();
+  return Failed(Operate(thread, kRead, pc, [&](const Thread& t) {
+    memset(parameters, 0, sizeof *parameters);
+    parameters->sched_priority = t.priority;
+    RecordTouchedInScope({Out(parameters)}, pc);
+    return 0;
+  }));
+}
+
+// In Linux, each thread has one of its own.
+MC_HOOK int setpriority(__priority_which_t which, id_t who, int value) {
+  MC_REAL_OF(setpriority);
+  if (!g_scheduler.program_running()) return real(which, who, value);
+  EngineScope scope;
+  Thread* const thread = which == PRIO_PROCESS ? FindByKernelId(static_cast<pid_t>(who)) : nullptr;
+  if (thread == nullptr) return real(which, who, value);
+  return Failed(SetNice(thread, value, MC_CALLER_PC()));
+}
+MC_HOOK int getpriority(__priority_which_t which, id_t who) {
+  MC_REAL_OF(getpriority);
+  if (!g_scheduler.program_running()) return real(which, who);
+  EngineScope scope;
+  Thread* const thread = which == PRIO_PROCESS ? FindByKernelId(static_cast<pid_t>(who)) : nullptr;
+  if (thread == nullptr) return real(which, who);
+  return Operate(thread, kRead, MC_CALLER_PC(), [](const Thread& t) { return NiceOf(t); });
+}
+MC_HOOK int nice(int more) {
+  MC_REAL_OF(nice);
+  if (!g_scheduler.program_running()) return real(more);
+  EngineScope scope;
+  Thread& self = g_scheduler.current();
+  const int error = SetNice(&self, NiceOf(self) + more, MC_CALLER_PC());
+  return error == 0 ? NiceOf(self) : Failed(EPERM);
 }
 
 // ---- Whether it may be cancelled, which nobody tries
