@@ -31,16 +31,15 @@ constexpr Group kGroups[] = {
      "gnu_dev_* inet_makeaddr inet_lnaof inet_netof __isinf* __isnan* __finite* __signbit* "
      "__fpclassify* __cmsg_nxthdr !isastream !isatty !isctype"},
     {"libc.so", "what the system says of the process or the machine, as a value",
-     "getpid getppid gettid getuid geteuid getgid getegid getpgrp getpgid getsid getpriority "
-     "getpagesize getdtablesize gethostid getauxval __getauxval sysconf __sysconf fpathconf isatty "
-     "get_nprocs* get_*_pages sched_get_priority_* sched_getscheduler __libc_current_sigrtm?? "
+     "getpid getppid gettid getuid geteuid getgid getegid "
+     "getpagesize gethostid getauxval __getauxval sysconf __sysconf fpathconf isatty "
+     "get_nprocs* get_*_pages sched_get_priority_* __libc_current_sigrtm?? "
      "__libc_allocate_rtsig gnu_get_libc_* ulimit"},
     {"libc.so", "changes something of the process or of a descriptor that is no memory",
-     "set*uid set*gid setsid setpgid setpgrp setpriority nice close_range closefrom posix_fadvise* "
+     "setfs*id close_range closefrom posix_fadvise* "
      "posix_fallocate* fallocate* sync syncfs lockf* sync_file_range readahead mlock* munlock* "
      "msync posix_madvise timerfd_create inotify_init* inotify_rm_watch dirfd "
-     "killpg malloc_trim mallopt sbrk brk daemon tcdrain tcflow tcflush "
-     "tcsendbreak epoll_create*"},
+     "killpg malloc_trim mallopt sbrk brk daemon tcdrain tcflow tcflush tcsendbreak epoll_create*"},
     {"libc.so", "what belongs to the calling thread, or never changes",
      "__errno_location __h_errno_location __ctype_*_loc __ctype_get_mb_cur_max pthread_self "
      "thrd_current pthread_equal thrd_equal pthread_testcancel pthread_[gs]etconcurrency strerror "

@@ -5,8 +5,8 @@
 namespace mc::sched {
 
 // To be called before each function that looks up such a name. The first time, it has the C library
-// load these libraries, outside of the program: they stay loaded for good, as the loader's own state
-// does, so what the C library keeps of them must be there in every execution.
+// load these libraries, outside of the program: they stay loaded for good, as the loader's own
+// state does, so what the C library keeps of them must be there in every execution.
 void LoadNameServices();
 
 }  // namespace mc::sched

@@ -4,8 +4,8 @@
 
 namespace mc::sched {
 
-// Around what has the loader load libraries. What the loader allocates in between is there for good;
-// what others do is part of the snapshot once it takes what is new (Snapshot::TakeNew).
+// Around what has the loader load libraries. What the loader allocates in between is there for
+// good; what others do is part of the snapshot once it takes what is new (Snapshot::TakeNew).
 void BeginLibraryLoad();
 void EndLibraryLoad();
 
