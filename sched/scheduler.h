@@ -231,7 +231,8 @@ class Scheduler final : public StateView, private SchedulerState {
   }
   // The common case of Access, for plain reads and writes: to memory whose other accesses are left
   // out as well, where there is nothing to do but to count. False if there is more to be done. A
-  // part of the hook itself: half of it is known where the hook is compiled.
+  // part of the hook itself: half of it is known where the hook is compiled. No function of a
+  // library may be called here: the program would be seen to call it.
   [[gnu::always_inline]] bool PassOwnAccess(uintptr_t address, size_t size, uint8_t mode,
                                             uint64_t pc) {
     Thread& t = *current_;
