@@ -300,6 +300,8 @@ class Scheduler final : public StateView, private SchedulerState {
     NoteForSpinRule(address, size, mode);
     if (recording_) AppendMemory(address, size, mode, flags, pc, order);
   }
+  // The running block's first recorded access to this byte; nullptr if there is none.
+  const MicroAccess* FirstAccessTo(uintptr_t address) const;
   // One access to a non-memory cell.
   void RecordCell(Cell cell, uint8_t mode, uint16_t flags, uint64_t pc) {
     if (mode == kRead) {

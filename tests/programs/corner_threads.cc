@@ -181,7 +181,7 @@ MC_TEST(UncaughtExceptionThrownAgain) {
 }
 
 MC_TEST(ExceptionLeavesNoexcept) {
-  std::thread other([]() noexcept { throw std::runtime_error("nobody catches this"); });
+  std::thread other([]() noexcept { (void)std::string().at(1); });
   other.join();
 }
 
