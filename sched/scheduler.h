@@ -495,7 +495,8 @@ class Scheduler final : public StateView, private SchedulerState {
   bool LookForLoop(uint64_t pc, const EntryRegisters& registers, uint64_t object);
   bool PassLoop(const LoopPlace& place, uint32_t most);
   bool ComesRound(const LoopPlace& place, uint32_t most);
-  bool AnyOtherWaits() const;
+  bool AnyOtherWaits(const Thread& thread) const;
+  const LoopRounds* LoopOfLongExecution() const;
   [[noreturn]] void GiveUpForLoop(const LoopPlace& place);
   void WaitInBoundedLoop(const LoopPlace& place);
   std::vector<SpinTracker::Read> ReadSince(size_t position) const;
