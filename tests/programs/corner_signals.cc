@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/signalfd.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -399,6 +400,16 @@ MC_TEST(AlarmAsWatchdog) {
 MC_TEST(AlarmIsHandled) {
   Handle(SIGALRM, Count);
   alarm(1);
+}
+MC_TEST(ReadsSignals) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  const int descriptor = signalfd(-1, &set, 0);
+  kill(getpid(), SIGUSR1);
+  signalfd_siginfo info;
+  mc_assert(read(descriptor, &info, sizeof info) == sizeof info);
 }
 MC_TEST(TimerIsHandledLater) {
   const itimerval soon = {{0, 0}, {0, 1000}};
