@@ -44,7 +44,7 @@ constexpr Group kGroups[] = {
      "__errno_location __h_errno_location __ctype_*_loc __ctype_get_mb_cur_max pthread_self "
      "thrd_current pthread_equal thrd_equal pthread_testcancel pthread_[gs]etconcurrency strerror "
      "strerror_l strsignal sigabbrev_np sigdescr_np strerrorname_np strerrordesc_np gai_strerror "
-     "hstrerror nl_langinfo* newlocale __newlocale duplocale __duplocale freelocale __freelocale "
+     "hstrerror nl_langinfo* "
      "uselocale __uselocale localtime_rz __res_state pthread_getattr_default_np"},
     {"libc.so", "a jump buffer is of the thread that jumps",
      "setjmp _setjmp __sigsetjmp sigsetjmp longjmp _longjmp siglongjmp __longjmp_chk"},

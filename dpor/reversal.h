@@ -152,11 +152,12 @@ class Reversal {
   }
 
   // Can the value that access `k` of the block finds be another one if the event at `missing` has
-  // not happened? Of one that finds no value: can it fail, or not fail, for the life of its memory?
+  // not happened? Of one that finds no value: can it fail, or not fail, for the life of its memory,
+  // or for what may be done there (mprotect)?
   bool Affected(const sched::Trace& trace, std::span<const sched::MicroAccess> accesses, size_t k,
                 uint32_t missing) const {
     const sched::MicroAccess& a = accesses[k];
-    constexpr uint16_t kLifetime = sched::kAllocation | sched::kFree;
+    constexpr uint16_t kLifetime = sched::kAllocation | sched::kFree | sched::kObjectBytes;
     const bool finds_value = (a.flags & sched::kValueRelevant) != 0;
     for (const sched::MicroAccess& w : trace.AccessesOf(trace.events[missing])) {
       if ((w.mode & (sched::kWrite | sched::kAdd)) == 0) continue;

@@ -11,7 +11,9 @@
 // endless, a heuristic, if another thread may want to run; the execution is given up, and the job
 // begins again with a bound for it. A loop may also wait without telling (`while (!stop) ++count`).
 // Once an execution or a block is long, the job begins again and counts how often the same
-// instruction reads the same atomic variable, or takes the same lock, too. Threads that keep each
+// instruction reads the same atomic variable, or takes the same lock, too. If the execution then
+// becomes too long all the same, it is given up for the loop that came by most often (more than
+// kRoundsBeforeBound times): its rounds consist of several transitions. Threads that keep each
 // other going may have other threads run in between: a search that takes long
 // (kTransitionsUntilImpatient) begins again, once, and is satisfied with kRoundsOfImpatient rounds.
 // A bounded loop:

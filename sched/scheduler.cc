@@ -153,6 +153,17 @@ void Scheduler::RecordObject(const volatile void* object, size_t size, uint8_t m
   Append(a);
 }
 
+const MicroAccess* Scheduler::FirstAccessTo(uintptr_t address) const {
+  const Event& event = trace_.events[position_];
+  const size_t end =
+      recording_ ? trace_.accesses.size() : event.first_access + size_t{event.access_count};
+  for (size_t k = event.first_access; k < end; ++k) {
+    const MicroAccess& access = trace_.accesses[k];
+    if (access.begin <= address && address < access.end()) return &access;
+  }
+  return nullptr;
+}
+
 void Scheduler::Ledger(Cell object, int64_t before, int64_t after) {
   if (!recording_) return;
   const uint32_t first = trace_.events.back().first_ledger;

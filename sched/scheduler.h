@@ -231,7 +231,8 @@ class Scheduler final : public StateView, private SchedulerState {
   }
   // The common case of Access, for plain reads and writes: to memory whose other accesses are left
   // out as well, where there is nothing to do but to count. False if there is more to be done. A
-  // part of the hook itself: half of it is known where the hook is compiled.
+  // part of the hook itself: half of it is known where the hook is compiled. No function of a
+  // library may be called here: the program would be seen to call it.
   [[gnu::always_inline]] bool PassOwnAccess(uintptr_t address, size_t size, uint8_t mode,
                                             uint64_t pc) {
     Thread& t = *current_;
@@ -299,6 +300,8 @@ class Scheduler final : public StateView, private SchedulerState {
     NoteForSpinRule(address, size, mode);
     if (recording_) AppendMemory(address, size, mode, flags, pc, order);
   }
+  // The running block's first recorded access to this byte; nullptr if there is none.
+  const MicroAccess* FirstAccessTo(uintptr_t address) const;
   // One access to a non-memory cell.
   void RecordCell(Cell cell, uint8_t mode, uint16_t flags, uint64_t pc) {
     if (mode == kRead) {
@@ -492,7 +495,8 @@ class Scheduler final : public StateView, private SchedulerState {
   bool LookForLoop(uint64_t pc, const EntryRegisters& registers, uint64_t object);
   bool PassLoop(const LoopPlace& place, uint32_t most);
   bool ComesRound(const LoopPlace& place, uint32_t most);
-  bool AnyOtherWaits() const;
+  bool AnyOtherWaits(const Thread& thread) const;
+  const LoopRounds* LoopOfLongExecution() const;
   [[noreturn]] void GiveUpForLoop(const LoopPlace& place);
   void WaitInBoundedLoop(const LoopPlace& place);
   std::vector<SpinTracker::Read> ReadSince(size_t position) const;

@@ -82,7 +82,7 @@ bool Scheduler::ComesRound(const LoopPlace& place, uint32_t most) {
     most = std::min(most, place.object == 0 ? kRoundsOfImpatient : kReadsOfImpatient);
   }
   if (!bounded && rounds.count > most && options_.bounds_loops &&
-      (rounds.count > kRoundsAlone || AnyOtherWaits())) {
+      (rounds.count > kRoundsAlone || AnyOtherWaits(t))) {
     GiveUpForLoop(place);
   }
   if (bounded && rounds.count > kRoundsOfBoundedLoop) return true;
@@ -92,15 +92,31 @@ bool Scheduler::ComesRound(const LoopPlace& place, uint32_t most) {
 }
 
 // Is there a thread that may want to run while this one loops? Not if it waits for the end of one.
-bool Scheduler::AnyOtherWaits() const {
+bool Scheduler::AnyOtherWaits(const Thread& thread) const {
   for (uint32_t id = 0; id < thread_limit_; ++id) {
     const Thread& t = *threads_[id];
-    if (&t != current_ && t.exists && t.status == ThreadStatus::kRunnable &&
+    if (&t != &thread && t.exists && t.status == ThreadStatus::kRunnable &&
         t.pending.kind != OperationKind::kJoin) {
       return true;
     }
   }
   return false;
+}
+
+// Of an execution that has become too long: the loop that came by most often, if that may be why.
+// A round may consist of so many events that none came by as often as is taken for endless.
+const LoopRounds* Scheduler::LoopOfLongExecution() const {
+  if (!options_.bounds_loops || !looks_for_loops_) return nullptr;
+  const LoopRounds* most = nullptr;
+  for (uint32_t id = 0; id < thread_limit_; ++id) {
+    const Thread& t = *threads_[id];
+    if (!t.exists || t.status != ThreadStatus::kRunnable || !AnyOtherWaits(t)) continue;
+    for (const LoopRounds& rounds : t.loops) {
+      if (rounds.count <= kRoundsBeforeBound || IsBounded(rounds.place)) continue;
+      if (most == nullptr || rounds.count > most->count) most = &rounds;
+    }
+  }
+  return most;
 }
 
 bool Scheduler::SeemsToLoop() const {

@@ -342,6 +342,12 @@ Thread* Scheduler::PickFromStrategy() {
       result_.seems_endless = true;
       return nullptr;
     }
+    if (const LoopRounds* const loop = LoopOfLongExecution()) {
+      result_.seems_endless = true;
+      result_.endless_loop = loop->place;
+      result_.endless_loop_stack.assign(1, loop->place.pc);
+      return nullptr;
+    }
     ReportBug(BugKind::kLivelock,
               std::string(kStepLimitReached) + ": the execution has more than " +
                   std::to_string(options_.max_events) +

@@ -26,6 +26,7 @@ char g_zone_state, g_terminate_handler, g_unexpected_handler, g_new_handler;
 char g_global_locale, g_stream_indices, g_thread_defaults, g_system_log, g_text_domain;
 char g_next_user, g_next_group, g_next_host, g_next_network, g_next_protocol;
 char g_next_service, g_next_session, g_next_file_system;
+char g_loaded_locales;
 
 namespace {
 
@@ -55,6 +56,7 @@ constexpr struct {
     {&g_next_service, "the place where getservent goes on"},
     {&g_next_session, "the place where getutent goes on"},
     {&g_next_file_system, "the place where getfsent goes on"},
+    {&g_loaded_locales, "the locales that are loaded"},
 };
 
 // setenv and its relatives lock each other out; getenv does not.
@@ -230,17 +232,6 @@ MC_EXPORT char* ctime(const time_t* time) noexcept {
 
 // ---- The locale
 
-MC_EXPORT char* setlocale(int category, const char* name) noexcept {
-  MC_REAL_OF(setlocale);
-  const uint64_t pc = MC_CALLER_PC();
-  ReadsString(name, pc);
-  if (name == nullptr) {
-    Reads(&g_locale_state, 1, pc);
-  } else {
-    Writes(&g_locale_state, 1, pc);
-  }
-  return real(category, name);
-}
 MC_EXPORT lconv* localeconv() noexcept {
   MC_REAL_OF(localeconv);
   const uint64_t pc = MC_CALLER_PC();

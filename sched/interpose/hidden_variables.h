@@ -15,6 +15,7 @@ extern char g_global_locale, g_stream_indices, g_thread_defaults, g_system_log, 
 // Where functions that give back one entry after the other go on.
 extern char g_next_user, g_next_group, g_next_host, g_next_network, g_next_protocol;
 extern char g_next_service, g_next_session, g_next_file_system;
+extern char g_loaded_locales;
 
 // What a function touches (library_call.h) that depends on the locale: the global one, unless the
 // calling thread has one of its own.

@@ -285,6 +285,21 @@ const char* WaitsForOthers(long number, const long arguments[6]) {
   return name;
 }
 
+const char* RefusedSystemCall(long number) {
+  switch (number) {
+    case SYS_clone:
+    case SYS_clone3:
+    case SYS_fork:
+    case SYS_vfork:
+      return "the system call clone";
+    case SYS_signalfd:
+    case SYS_signalfd4:
+      return "signalfd";  // signals that the program sends are not the kernel's
+    default:
+      return nullptr;
+  }
+}
+
 void BeforeSystemCallOf(long number, const long arguments[6]) {
   g_system_call_made = true;
   long unused;

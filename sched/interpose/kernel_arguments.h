@@ -39,6 +39,9 @@ void BeforeSystemCall(long number, Arguments... arguments) {
   BeforeSystemCallOf(number, all);
 }
 
+// What the call is named, if mc supports it nowhere; else nullptr.
+const char* RefusedSystemCall(long number);
+
 }  // namespace mc::sched
 
 #endif  // MC_SCHED_INTERPOSE_KERNEL_ARGUMENTS_H_

@@ -82,7 +82,6 @@ const char* g_waiting_call = nullptr;
 }
 const char* g_refused_call = nullptr;
 [[noreturn]] void EndForRefusal() { Unsupported(g_refused_call); }
-[[noreturn]] void EndForClone() { Unsupported("the system call clone"); }
 
 // Ends the check if the signal call is none that can be done; else the interrupted code takes what
 // has come of it.
@@ -93,10 +92,6 @@ void FinishSignalCall(void* raw_context) {
   } else if (!TakeSignalsIn(raw_context)) {
     g_program_running = true;
   }
-}
-
-bool MakesProcessOrThread(long number) {
-  return number == SYS_clone || number == SYS_clone3 || number == SYS_fork || number == SYS_vfork;
 }
 
 void HandleSystemCall(int, siginfo_t*, void* raw_context) {
@@ -136,8 +131,9 @@ void HandleSystemCall(int, siginfo_t*, void* raw_context) {
     g_program_running = true;
     return;
   }
-  if (MakesProcessOrThread(number)) {
-    ContinueOnEmergencyStack(raw_context, &EndForClone);
+  g_refused_call = RefusedSystemCall(number);
+  if (g_refused_call != nullptr) {
+    ContinueOnEmergencyStack(raw_context, &EndForRefusal);
     return;
   }
   g_waiting_call = WaitsForOthers(number, arguments);

@@ -64,7 +64,7 @@ namespace {
   EngineScope scope;
   RunAbortHandler();
   const std::string type = CurrentExceptionType();
-  if (!type.empty()) {
+  if (!type.empty() && NoHandlerWasFound()) {
     g_scheduler.FailThread(BugKind::kUncaughtException, "uncaught exception of type " + type, pc);
   }
   g_scheduler.FailThread(BugKind::kAbort, "abort() was called", pc);

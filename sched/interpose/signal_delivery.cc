@@ -19,10 +19,17 @@ namespace mc::sched {
 
 namespace {
 
-// Another thread may have changed what is done on the fault, or may do so first.
+bool IsOfMemory(int number) { return number == SIGSEGV || number == SIGBUS; }
+
+// Another thread may have changed what may be done to the memory, or what is done on the fault; or
+// may do so first.
 void DecideAboutFault(SignalFrame* frame) {
   const auto pc = static_cast<uint64_t>(frame->context.machine.gregs[REG_RIP]);
   const int number = frame->info.si_signo;
+  if (IsOfMemory(number)) {
+    const auto address = reinterpret_cast<uintptr_t>(frame->info.si_addr);
+    g_scheduler.RecordFailedAccess(address, 1, kRead, kAtomic, pc);
+  }
   if (frame->program_was_running) BeforeOperation(kPpLock, pc, OperationDetail::kSystemCall);
   RecordAction(number, kRead);
   if (ReactionTo(number) != Reaction::kHandles) {
@@ -50,6 +57,13 @@ void EndHandler(SignalFrame* frame) {
   RecordSignalsOf(self, kReadWrite);
   TakeSignals(0);
   frame->context.mask = frame->kernel_mask;
+  if (!frame->is_fault) return;
+  const MicroAccess& again = frame->failed;
+  // Others may run between what the handler did and what it did it for.
+  BeforeOperation(kPpLock, static_cast<uint64_t>(frame->context.machine.gregs[REG_RIP]),
+                  OperationDetail::kSystemCall);
+  if (again.size == 0) return;
+  g_scheduler.RecordMemory(again.begin, again.size, again.mode, again.flags, again.pc, again.order);
 }
 
 // On the stack of the interrupted code, or on the alternate one.
@@ -69,6 +83,21 @@ void RunHandler(int number, siginfo_t* info, void* context) {
   g_program_running = frame->program_was_running;
 }
 
+// What the program was about to do with the memory when the fault came: what it has said, if it has
+// said something.
+MicroAccess FailedAccess(const ucontext_t& context, const siginfo_t& info) {
+  const auto address = reinterpret_cast<uintptr_t>(info.si_addr);
+  if (!IsOfMemory(info.si_signo)) return {};
+  if (const MicroAccess* const said = g_scheduler.FirstAccessTo(address)) return *said;
+  constexpr greg_t kWrites = 2;
+  MicroAccess access;
+  access.begin = address;
+  access.size = 1;
+  access.mode = (context.uc_mcontext.gregs[REG_ERR] & kWrites) != 0 ? kWrite : kRead;
+  access.pc = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
+  return access;
+}
+
 // Has the code of this context run the handler of the signal. False if there is no room for it.
 bool EnterHandler(ucontext_t* context, const siginfo_t& info, bool is_fault,
                   bool program_was_running) {
@@ -80,6 +109,8 @@ bool EnterHandler(ucontext_t* context, const siginfo_t& info, bool is_fault,
   frame->kernel_mask = frame->context.mask;
   frame->context.mask = self.signal_mask;
   frame->is_fault = is_fault;
+  frame->failed = {};  // what a hook does it records when it has done it
+  if (is_fault && program_was_running) frame->failed = FailedAccess(*context, info);
   frame->program_was_running = program_was_running;
   g_kernel_effects |= kSignalEffects;
   g_system_call_made = true;

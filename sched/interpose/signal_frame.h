@@ -12,6 +12,7 @@
 
 #include <cstdint>
 
+#include "sched/event.h"
 #include "sched/interpose/kernel_boundary.h"
 
 namespace mc::sched {
@@ -34,6 +35,7 @@ struct SignalFrame {
   KernelAction action;
   uint64_t kernel_mask;  // of the interrupted code; context.mask is what the program sees
   bool is_fault;
+  MicroAccess failed;  // the access that made the fault: it is made again after the handler
   bool program_was_running;
 };
 

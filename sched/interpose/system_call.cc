@@ -65,13 +65,6 @@ MC_BEHIND_STUB long mc_entry_syscall(long number, long a, long b, long c, long d
       return getrusage(static_cast<int>(a), reinterpret_cast<rusage*>(b));
     case SYS_exit_group:
       _exit(static_cast<int>(a));
-    case SYS_clone:
-    case SYS_clone3:
-    case SYS_fork:
-    case SYS_vfork: {
-      EngineScope scope;
-      Unsupported("the system call clone");
-    }
     case SYS_mmap:
       return reinterpret_cast<long>(mmap(reinterpret_cast<void*>(a), static_cast<size_t>(b),
                                          static_cast<int>(c), static_cast<int>(d),
@@ -82,6 +75,7 @@ MC_BEHIND_STUB long mc_entry_syscall(long number, long a, long b, long c, long d
       if (IsSignalCall(number)) return SignalCall(number, pc, a, b, c, d);
       {
         EngineScope scope;
+        if (const char* const what = RefusedSystemCall(number)) Unsupported(what);
         BeforeSystemCall(number, a, b, c, d, e, f);
       }
       return Real().syscall(number, a, b, c, d, e, f);  // seen by kernel_boundary.h too

@@ -2,9 +2,11 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <sys/signalfd.h>
 
 #include "sched/interpose/hook.h"
 #include "sched/interpose/real.h"
+#include "sched/interpose/real_function.h"
 
 using namespace mc::sched;
 
@@ -32,4 +34,12 @@ MC_HOOK int timer_create(clockid_t clock, sigevent* event, timer_t* timer) {
   if (!g_scheduler.program_running()) return Real().timer_create(clock, event, timer);
   EngineScope scope;
   Unsupported("timer_create");
+}
+
+// The signals that the program sends are not the kernel's (program_signals.h).
+MC_HOOK int signalfd(int descriptor, const sigset_t* signals, int flags) noexcept {
+  MC_REAL_OF(signalfd);
+  if (!g_scheduler.program_running()) return real(descriptor, signals, flags);
+  EngineScope scope;
+  Unsupported("signalfd");
 }

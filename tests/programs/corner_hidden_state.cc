@@ -208,6 +208,24 @@ MC_TEST(NumberWhileLocaleChanges) {
   mc_assert(std::strtod("1.5", nullptr) == 1.5);
   other.join();
 }
+// Whoever comes first loads it, for all.
+MC_TEST(LocaleIsLoadedByEither) {
+  const auto work = [] {
+    const locale_t own = newlocale(LC_ALL_MASK, "C.UTF-8", nullptr);
+    const locale_t before = uselocale(own);
+    const locale_t copy = duplocale(own);
+    freelocale(copy);
+    std::mbstate_t state{};
+    wchar_t character;
+    {
+      std::lock_guard lock(mutex);
+      mc_assert(std::mbrtowc(&character, "\xc3\xa9", 2, &state) == 2 && character == 0xe9);
+    }
+    uselocale(before);
+    freelocale(own);
+  };
+  Together(work, work);
+}
 MC_TEST(LocaleOfEachThread) {
   std::thread other([] { std::setlocale(LC_ALL, "C.UTF-8"); });
   const locale_t own = newlocale(LC_ALL_MASK, "C", nullptr);

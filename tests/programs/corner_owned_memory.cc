@@ -3,7 +3,10 @@
 #include <mc/mc.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
+#include <stop_token>
 #include <thread>
 
 namespace {
@@ -71,4 +74,14 @@ MC_TEST(HandedThereAndBack) {
     heir.join();
   }
   mc_assert(*box == 3);
+}
+
+// The callback lies on the stack of the thread that waits, and is written by the one that stops it.
+MC_TEST(StackThatOthersWriteToo) {
+  std::mutex mutex;
+  std::condition_variable_any changed;
+  std::jthread waits([&](std::stop_token stop) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, stop, [] { return false; });
+  });
 }

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/signalfd.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -244,6 +245,53 @@ MC_TEST(FaultIsRepaired) {
   asm volatile("" : "+x"(number));
   mc_assert(*page == 7 && handled == 1 && number == 1.5);
 }
+MC_TEST(FaultIsRepairedForAll) {
+  static char* page;
+  static std::atomic<int> faults{0};
+  page = static_cast<char*>(mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  struct sigaction action = {};
+  action.sa_flags = SA_SIGINFO;
+  action.sa_sigaction = [](int, siginfo_t*, void*) {
+    ++faults;
+    mprotect(page, 4096, PROT_READ | PROT_WRITE);
+  };
+  sigaction(SIGSEGV, &action, nullptr);
+  std::thread first([] { page[0] = 1; }), second([] { page[100] = 2; });
+  first.join();
+  second.join();
+  mc_assert(page[0] == 1 && page[100] == 2 && faults >= 1);
+}
+// The value is there only once the handler has come back.
+template <typename Store>
+void RepairedTooLate(Store store) {
+  static int* number;
+  static std::atomic<bool> repaired{false};
+  number = static_cast<int*>(mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  struct sigaction action = {};
+  action.sa_flags = SA_SIGINFO;
+  action.sa_sigaction = [](int, siginfo_t*, void*) {
+    mprotect(number, 4096, PROT_READ | PROT_WRITE);
+    repaired = true;
+  };
+  sigaction(SIGSEGV, &action, nullptr);
+  std::thread other([=] { store(number); });
+  if (repaired) mc_assert(std::atomic_ref(*number).load(std::memory_order_relaxed) == 1);
+  other.join();
+}
+MC_TEST(FaultIsRepairedTooLate) {
+  RepairedTooLate([](int* number) { *static_cast<volatile int*>(number) = 1; });
+}
+MC_TEST(AtomicFaultIsRepairedTooLate) {
+  RepairedTooLate([](int* number) { std::atomic_ref(*number).store(1); });
+}
+MC_TEST(ProtectedMeanwhile) {
+  static char* page;
+  page = static_cast<char*>(
+      mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  std::thread other([] { mprotect(page, 4096, PROT_READ); });
+  page[0] = 1;
+  other.join();
+}
 MC_TEST(FaultIsNotRepaired) {
   Handle(SIGSEGV, [](int number) {
     ++handled;
@@ -352,6 +400,16 @@ MC_TEST(AlarmAsWatchdog) {
 MC_TEST(AlarmIsHandled) {
   Handle(SIGALRM, Count);
   alarm(1);
+}
+MC_TEST(ReadsSignals) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  const int descriptor = signalfd(-1, &set, 0);
+  kill(getpid(), SIGUSR1);
+  signalfd_siginfo info;
+  mc_assert(read(descriptor, &info, sizeof info) == sizeof info);
 }
 MC_TEST(TimerIsHandledLater) {
   const itimerval soon = {{0, 0}, {0, 1000}};

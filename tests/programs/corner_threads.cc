@@ -6,7 +6,9 @@
 #include <sys/mman.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -164,6 +166,44 @@ MC_TEST(UncaughtExceptionInOneOrder) {
     if (!ready) throw std::logic_error("not ready");
   });
   ready = true;
+  other.join();
+}
+
+MC_TEST(UncaughtExceptionThrownAgain) {
+  std::thread other([] {
+    try {
+      throw 1;
+    } catch (int) {
+      throw;
+    }
+  });
+  other.join();
+}
+
+MC_TEST(ExceptionLeavesNoexcept) {
+  std::thread other([]() noexcept { (void)std::string().at(1); });
+  other.join();
+}
+
+MC_TEST(AbortWhileHandling) {
+  std::thread other([] {
+    try {
+      throw 1;
+    } catch (int) {
+      std::abort();
+    }
+  });
+  other.join();
+}
+
+MC_TEST(TerminateWhileHandling) {
+  std::thread other([] {
+    try {
+      throw 1;
+    } catch (int) {
+      std::terminate();
+    }
+  });
   other.join();
 }
 

@@ -377,6 +377,23 @@ MC_TEST(NobodyEndsThem) {
   two.join();
 }
 
+// Of so many transitions that an execution is too long before it has made very many of them.
+void ChangeEnvironment() {
+  for (const char* value : {"1", "2", "3", "4", "5"}) setenv("ROUND", value, 1);
+}
+MC_TEST(RoundsOfManyTransitions) {
+  std::thread setter(Set);
+  while (!flag) ChangeEnvironment();
+  setter.join();
+}
+MC_TEST(NobodyEndsLongRounds) {
+  std::thread waits([] {
+    while (!flag) ChangeEnvironment();
+  });
+  while (!flag) ChangeEnvironment();
+  waits.join();
+}
+
 MC_TEST(SleepsForEver) {
   std::thread sleeper([] {
     for (;; ++rounds) std::this_thread::sleep_for(std::chrono::seconds(1));
