@@ -202,16 +202,17 @@ void Path::TouchKnownCells(std::span<const Range> footprint, uint32_t position,
       TouchCells(footprint, position, true);
       return;
     }
-    known->cells.clear();
+    touched_.clear();
     for (const Range& range : footprint) {
       const bool can_be_owned = CanBeOwned(range.begin);
       cells_.ForEachCell(range, [&](uint32_t cell) {
-        if (!can_be_owned || !cells_.IsOwned(cell)) known->cells.push_back({cell, range.modes});
+        if (!can_be_owned || !cells_.IsOwned(cell)) touched_.push_back({cell, range.modes});
       });
     }
+    recent_.SetCells(known, touched_);
     known->cells_version = cells_.version();
   }
-  for (const auto& [cell, modes] : known->cells) TouchCell(cell, modes, position, true);
+  for (const auto& [cell, modes] : recent_.CellsOf(*known)) TouchCell(cell, modes, position, true);
 }
 
 void Path::TouchCells(std::span<const Range> ranges, uint32_t position, bool collect) {

@@ -185,6 +185,7 @@ class Path {
   // scratch
   std::vector<Range> ranges_;
   std::vector<uint32_t> choices_;
+  std::vector<RecentEvents::TouchedCell> touched_;
   std::vector<uint32_t> predecessors_;
   std::vector<sched::ThreadId> readers_seen_;
 };

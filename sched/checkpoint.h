@@ -55,8 +55,12 @@ struct Checkpoint {
   bool needs_full_footprints = false;
 
   struct SavedThread {
+    // Of one that had ended and left nothing in `lists`, only the ThreadStanding.
+    bool had_ended() const { return state.status == ThreadStatus::kFinished && lists_are_empty; }
+
     ThreadState state;
     ThreadLists lists;
+    bool lists_are_empty = true;
     bool spin_is_idle = true;
     SpinTracker::Counters spin;  // if so,
     SpinMemory spin_memory;      // or else

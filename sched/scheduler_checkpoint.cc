@@ -30,9 +30,12 @@ bool Scheduler::MakeCheckpoint(Checkpoint* out) {
 
 bool Scheduler::SaveThread(const Thread& thread, Checkpoint::SavedThread* out,
                            MemoryCopy* memory) const {
+  static_cast<ThreadStanding&>(out->state) = thread;
+  const bool empty = thread.AllEmpty();
+  if (!empty || !out->lists_are_empty) out->lists = thread;
+  out->lists_are_empty = empty;
+  if (!thread.exists || out->had_ended()) return true;
   out->state = thread;
-  if (!thread.AllEmpty() || !out->lists.AllEmpty()) out->lists = thread;
-  if (!thread.exists) return true;
   out->spin_is_idle = thread.spin.IsIdle();
   if (out->spin_is_idle) {
     out->spin = thread.spin.counters();
@@ -57,8 +60,12 @@ void Scheduler::ReturnTo(const Checkpoint& from) {
     if (t.exists && (!exists || !from.threads[id].state.started)) ResetSlotTls(slots_[id]);
     if (exists) {
       const Checkpoint::SavedThread& saved = from.threads[id];
+      if (saved.had_ended()) {  // and still has: the rest of it is as it was
+        static_cast<ThreadStanding&>(t) = saved.state;
+        continue;
+      }
       static_cast<ThreadState&>(t) = saved.state;
-      if (!t.AllEmpty() || !saved.lists.AllEmpty()) static_cast<ThreadLists&>(t) = saved.lists;
+      if (!saved.lists_are_empty || !t.AllEmpty()) static_cast<ThreadLists&>(t) = saved.lists;
       if (saved.spin_is_idle) {
         t.spin.RestoreIdle(saved.spin);
       } else {

@@ -26,14 +26,28 @@ using EnabledTest = bool (*)(const Thread& thread);
 // How a thread stopped, beyond ThreadStatus.
 enum class StopReason : uint8_t { kNone, kFailure, kAssumption, kExit };
 
-// What belongs to one execution, and is saved in a checkpoint.
-struct ThreadState {
+// What others can see of a thread, and what they can change of it when it has ended: little, since
+// executions are made again from checkpoints at which most threads may have ended.
+struct ThreadStanding {
   bool exists = false;  // created in this execution
   bool started = false;
   ThreadStatus status = ThreadStatus::kRunnable;
   StopReason stop_reason = StopReason::kNone;
   bool detached = false;
   bool joined = false;
+  uint32_t creations = 0;  // threads it has created
+  uint64_t clock_ns = 0;   // virtual time
+  void* result = nullptr;
+  char name[16] = {};    // pthread_setname_np
+  int cancel_state = 0;  // pthread_setcancelstate, pthread_setcanceltype
+  int cancel_type = 0;
+  int policy = 0;  // pthread_setschedparam: mc does not heed it
+  int priority = 0;
+  int nice = 0;  // setpriority: added to what the process had at the start
+};
+
+// What belongs to one execution, and is saved in a checkpoint.
+struct ThreadState : ThreadStanding {
   bool yielded = false;             // its last block ended at a yield or a sleep
   bool preemption_due = false;      // a PP follows the last operation: the next one begins a block
   bool woken = false;               // waiters: was woken since it began to wait
@@ -41,20 +55,17 @@ struct ThreadState {
   bool past_bound = false;          // has waited in a bounded loop (loop_bound.h)
   bool tells_that_it_waits = true;  // of the last such loop: it yields, sleeps, tries, ...
   uint32_t atomic_depth = 0;        // mc_atomic_begin nesting
-  uint32_t creations = 0;           // threads it has created
   uint32_t events = 0;              // number of its events so far, the running one included
   Operation pending;                // what it does first when scheduled next
   EnabledTest can_run = nullptr;    // of `pending`; nullptr: always
   uintptr_t wait_object = 0;        // address of the object it waits for (condvar, futex word, ...)
   uintptr_t wait_mutex = 0;         // condition waits: the mutex to take again
   uint64_t wait_argument = 0;  // free for the operation (barrier generation, futex bitset, ...)
-  uint64_t clock_ns = 0;       // virtual time
   uint64_t created = 0;        // when (OwnedMemory::Time): the creator has done less before
   size_t forced_round = 0;     // the last one's position in the trace + 1; 0: none
 
   void* (*entry)(void*) = nullptr;
   void* argument = nullptr;
-  void* result = nullptr;
   void* context = nullptr;  // where it stopped (Boost.Context fcontext)
 
   void* cleanup = nullptr;  // its innermost clean-up handler of C code: a __pthread_unwind_buf_t
@@ -65,12 +76,6 @@ struct ThreadState {
   uint64_t random_draws = 0;    // random numbers it has asked the system for
   uint64_t signal_mask = 0;     // bit n-1: signal n is blocked
   uint64_t system_call_pc = 0;  // of the C library's function that asks the kernel; 0: of none
-  char name[16] = {};           // pthread_setname_np
-  int cancel_state = 0;         // pthread_setcancelstate, pthread_setcanceltype
-  int cancel_type = 0;
-  int policy = 0;  // pthread_setschedparam: mc does not heed it
-  int priority = 0;
-  int nice = 0;  // setpriority: added to what the process had at the start
 };
 static_assert(std::is_trivially_copyable_v<ThreadState>);
 
