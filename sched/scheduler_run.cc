@@ -406,7 +406,8 @@ void Scheduler::BeginEvent(Thread& thread) {
     heartbeat_->store(heartbeat_->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   if (recording_) {
-    Event& event = trace_.events.emplace_back();
+    static constexpr Event kEmpty;  // copied in a few steps, where making one anew would be a loop
+    Event& event = trace_.events.emplace_back(kEmpty);
     event.thread = thread.id;
     event.index = thread.events - 1;
     event.first_access = static_cast<uint32_t>(trace_.accesses.size());
