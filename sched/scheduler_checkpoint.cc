@@ -60,12 +60,12 @@ void Scheduler::ReturnTo(const Checkpoint& from) {
     if (t.exists && (!exists || !from.threads[id].state.started)) ResetSlotTls(slots_[id]);
     if (exists) {
       const Checkpoint::SavedThread& saved = from.threads[id];
+      if (!saved.lists_are_empty || !t.AllEmpty()) static_cast<ThreadLists&>(t) = saved.lists;
       if (saved.had_ended()) {  // and still has: the rest of it is as it was
         static_cast<ThreadStanding&>(t) = saved.state;
         continue;
       }
       static_cast<ThreadState&>(t) = saved.state;
-      if (!saved.lists_are_empty || !t.AllEmpty()) static_cast<ThreadLists&>(t) = saved.lists;
       if (saved.spin_is_idle) {
         t.spin.RestoreIdle(saved.spin);
       } else {

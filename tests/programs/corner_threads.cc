@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <mc/mc.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
 
 #include <atomic>
@@ -251,4 +252,41 @@ MC_TEST(StackOfItsOwn) {
   mc_assert(pthread_create(&thread, &attributes, body, nullptr) == 0);
   pthread_join(thread, nullptr);
   munmap(memory, kSize);
+}
+
+// What others change of a thread that has ended is put back before the next execution.
+int ProcessorsOf(pthread_t thread) {
+  cpu_set_t set;
+  mc_assert(pthread_getaffinity_np(thread, sizeof set, &set) == 0);
+  return CPU_COUNT(&set);
+}
+void LeaveOneProcessor(pthread_t thread) {
+  cpu_set_t set;
+  mc_assert(pthread_getaffinity_np(thread, sizeof set, &set) == 0);
+  for (int i = 0, kept = 0; i < CPU_SETSIZE; ++i) {
+    if (CPU_ISSET(i, &set) && kept++ > 0) CPU_CLR(i, &set);
+  }
+  mc_assert(pthread_setaffinity_np(thread, sizeof set, &set) == 0);
+}
+MC_TEST(EndedThreadIsChanged) {
+  std::thread ended([] {});
+  const pthread_t handle = ended.native_handle();
+  const int all = ProcessorsOf(handle);
+  std::atomic<int> begun{0}, turns{0};
+  std::thread changes([&] {
+    for (int i = 0; i < 3; ++i) turns.fetch_add(1);  // many executions that begin alike
+    begun = 1;
+    LeaveOneProcessor(handle);
+    pthread_setname_np(handle, "changed");
+  });
+  std::thread asks([&] {
+    for (int i = 0; i < 3; ++i) turns.fetch_add(1);
+    const int count = ProcessorsOf(handle);
+    char name[16] = {};
+    pthread_getname_np(handle, name, sizeof name);
+    if (begun == 0) mc_assert(count == all && strcmp(name, "changed") != 0);
+  });
+  changes.join();
+  asks.join();
+  ended.join();
 }
