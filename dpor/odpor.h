@@ -16,6 +16,10 @@
 //    and lie, as do its sleep entries, in stacks: those of deeper nodes behind them.
 //  * A sleep entry created at node n sleeps at the nodes n .. first_waker of the current path.
 //  * At the end of a request nobody sleeps (2.6). This is checked; an execution is never abandoned.
+//
+// Shared with other workers (sharing.h, odpor_sharing_impl.h) it has one item at a time, a subtree
+// whose root is node own_from_. The nodes above are not its own: nothing is started there, and the
+// requests in their lists are those that it has told the frontier of, which are not told twice.
 #ifndef MC_DPOR_ODPOR_H_
 #define MC_DPOR_ODPOR_H_
 
@@ -28,6 +32,8 @@
 #include "dpor/request_store.h"
 #include "dpor/reversal.h"
 #include "dpor/search.h"
+#include "dpor/sharing.h"
+#include "dpor/weak_initial.h"
 
 namespace mc::dpor {
 
@@ -51,7 +57,7 @@ struct OptimalSearchCounters {
 // kWithMutants adds the deliberate mistakes and a second, plain evaluation of every insertion test
 // that must agree with the fast one; the product uses OptimalSearch<false>.
 template <bool kWithMutants>
-class OptimalSearch final : public Search {
+class OptimalSearch final : public Search, public SharedSearch {
  public:
   explicit OptimalSearch(const OptimalSearchOptions& options);
 
@@ -66,6 +72,14 @@ class OptimalSearch final : public Search {
   double Estimate() const override;
   uint64_t LowerBound() const override;
 
+  SharedSearch* shared() override { return this; }
+  void Share(FrontierLink* link) override { link_ = link; }
+  void BecomeHelper(FrontierLink* link) override;
+  bool waits() const override { return waits_; }
+  void GiveAway() override;
+  void ReportState() override;
+  void AddCounts(const SearchCounts& counts) override;
+
   const OptimalSearchCounters& counters() const { return counters_; }
   const Path& path() const { return path_; }
   size_t live_events() const { return pool_.live(); }
@@ -73,13 +87,11 @@ class OptimalSearch final : public Search {
   size_t peak_requests() const { return requests_.peak(); }
 
  private:
-  static constexpr int kNo = -2;      // answers of WeakInitial: no, or
-  static constexpr int kAtNone = -1;  // yes at no position, or yes at position k >= 0
-
   struct Node {
     uint32_t sleep_begin = 0, sleep_end = 0;  // in sleep_items_
     uint32_t first_entry = 0;                 // in sleep_entries_: those of this node and deeper
     RequestId requests = kNoRequest;
+    RequestId told = kNoRequest;  // the list from here on is known to the frontier
     uint32_t finished_children = 0;
     uint32_t plan_end = 0;     // depth at which the request ends that the current child began; or 0
     uint64_t runs_before = 0;  // runs() when the node was made
@@ -99,6 +111,9 @@ class OptimalSearch final : public Search {
   double TypicalLength() const {
     return static_cast<double>(transitions_) / static_cast<double>(runs());
   }
+  // Executions of this search itself.
+  uint64_t OwnRuns() const { return runs() - others_runs_; }
+  void FollowRequest(uint32_t depth);
   // -- following the execution
   void CheckReplayed(const sched::Trace& trace);
   bool CheckPlanned(const sched::Trace& trace, size_t position);
@@ -118,8 +133,19 @@ class OptimalSearch final : public Search {
   bool CoversSequence(const EventRecord& sleeper, uint32_t first_waker, uint32_t i);
   void InsertSequence(uint32_t i);
 
-  int WeakInitial(const EventRecord& s, std::span<const EventId> v, bool skip_last) const;
-  int WeakInitial(const EventRecord& s, const Request& request) const;
+  // -- sharing
+  bool TakeItem();
+  void ReadItem(ItemKind kind, WordReader& reader);
+  void ReadSleepers(WordReader& reader);
+  void DropItem();
+  void EnterSleepersOf(size_t position);
+  void TakeOver(size_t position);
+  void TellRequests();
+  void WriteState(uint32_t last, bool gives_away, Words* words);
+  SearchCounts CountsToTell();
+
+  int IsInitial(const EventRecord& s, std::span<const EventId> v) const;
+  int IsInitial(const EventRecord& s, const Request& request) const;
   bool SameChoices(const EventRecord& a, const EventRecord& b) const {
     return Mutated(Mutation::kSleepByThread) || EventPool::SameChoices(a, b);
   }
@@ -141,6 +167,22 @@ class OptimalSearch final : public Search {
   OptimalSearchCounters counters_;
   LengthTable length_table_;
   std::vector<EventId> scratch_;
+
+  // -- sharing
+  FrontierLink* link_ = nullptr;
+  uint32_t own_from_ = 0;  // the item's root
+  bool has_item_ = true;
+  bool waits_ = false;
+  bool takes_over_ = false;      // the execution that runs is the first of its item
+  bool starts_request_ = false;  // and the item is a request, to be started at node item_depth_
+  uint32_t item_depth_ = 0;
+  // By depth: what was started there earlier than the path of the item, until it is entered.
+  std::vector<std::vector<EventId>> item_sleepers_;
+  RequestId item_requests_ = kNoRequest;  // a chain, in no list
+  bool has_requests_to_tell_ = false;
+  SearchCounts told_counts_;
+  uint64_t others_runs_ = 0;
+  Words words_, answer_;
 };
 
 }  // namespace mc::dpor

@@ -13,35 +13,21 @@ namespace mc::dpor {
 // -- Weak initials (2.3) -------------------------------------------------------------------------
 
 template <bool kWithMutants>
-int OptimalSearch<kWithMutants>::WeakInitial(const EventRecord& s, std::span<const EventId> v,
-                                             bool skip_last) const {
-  const size_t length = v.size() - (skip_last ? 1 : 0);
-  size_t k = 0;
-  while (k < length && pool_[v[k]].thread != s.thread) ++k;
-  if (k < length) {
-    const EventRecord& own = pool_[v[k]];
-    if (!SameChoices(s, own)) return kNo;
-    const EventRecord& f = own.exact ? own : s;
-    for (size_t m = 0; m < k; ++m) {
-      if (pool_.Conflict(f, pool_[v[m]])) return kNo;
-    }
-    return static_cast<int>(k);
-  }
-  for (size_t m = 0; m < length; ++m) {
-    if (pool_.Conflict(s, pool_[v[m]])) return kNo;
-  }
-  return kAtNone;
+int OptimalSearch<kWithMutants>::IsInitial(const EventRecord& s, std::span<const EventId> v) const {
+  return WeakInitial(pool_, s, v, [this](const EventRecord& a, const EventRecord& b) {
+    return SameChoices(a, b);
+  });
 }
 
 // The same, with the request's summaries asked first.
 template <bool kWithMutants>
-int OptimalSearch<kWithMutants>::WeakInitial(const EventRecord& s, const Request& request) const {
+int OptimalSearch<kWithMutants>::IsInitial(const EventRecord& s, const Request& request) const {
   const std::span<const EventId> v = request.events();
   const EventRecord& first = pool_[v[0]];
-  if (first.thread == s.thread) return SameChoices(s, first) ? 0 : kNo;
+  if (first.thread == s.thread) return SameChoices(s, first) ? 0 : kNotInitial;
   const bool may_conflict = s.universal || request.summary.MayConflict(s.summary);
-  if ((request.threads & ThreadBit(s.thread)) == 0 && !may_conflict) return kAtNone;
-  return WeakInitial(s, v, false);
+  if ((request.threads & ThreadBit(s.thread)) == 0 && !may_conflict) return kInitialAtNone;
+  return IsInitial(s, v);
 }
 
 // -- The analysis (2.4) --------------------------------------------------------------------------
@@ -250,8 +236,11 @@ void OptimalSearch<kWithMutants>::InsertSequence(uint32_t i) {
     bool covered = false;
     for (uint32_t k = node.sleep_begin; k < node.sleep_end && !covered; ++k) {
       const EventRecord& s = pool_[sleep_entries_[sleep_items_[k]].event];
-      const int answer = WeakInitial(s, requests_[id].events(), Mutated(Mutation::kIgnoreLast));
-      covered = answer != kNo && !(Mutated(Mutation::kNoWiSleep) && answer == kAtNone);
+      std::span<const EventId> v = requests_[id].events();
+      if (Mutated(Mutation::kIgnoreLast)) v = v.first(v.size() - 1);
+      const int answer = IsInitial(s, v);
+      covered =
+          answer != kNotInitial && !(Mutated(Mutation::kNoWiSleep) && answer == kInitialAtNone);
     }
     if (options_.mutation == Mutation::kNone && covered != Covered(i)) {
       SetError("the fast insertion test says " + std::string(covered ? "no" : "yes"));
@@ -268,6 +257,7 @@ void OptimalSearch<kWithMutants>::InsertSequence(uint32_t i) {
   }
   if (requests_.Insert(id, i, &node.requests)) {
     ++counters_.inserted;
+    has_requests_to_tell_ |= i < own_from_;
   } else {
     ++counters_.same;
   }

@@ -1,5 +1,6 @@
-// Definitions of OptimalSearch (odpor.h), but for the analysis (odpor_analysis_impl.h); included
-// only where the template is instantiated.
+// Definitions of OptimalSearch (odpor.h), but for the analysis (odpor_analysis_impl.h) and for what
+// it says to other workers (odpor_sharing_impl.h); included only where the template is
+// instantiated.
 #ifndef MC_DPOR_ODPOR_IMPL_H_
 #define MC_DPOR_ODPOR_IMPL_H_
 
@@ -9,6 +10,7 @@
 
 #include "dpor/odpor.h"
 #include "dpor/odpor_analysis_impl.h"
+#include "dpor/odpor_sharing_impl.h"
 
 namespace mc::dpor {
 
@@ -38,7 +40,8 @@ bool OptimalSearch<kWithMutants>::BeginExecution(const sched::Trace&, size_t* ke
     started_ = true;
     return true;
   }
-  if (!Backtrack()) {
+  if (!has_item_ || !Backtrack()) {
+    if (link_ != nullptr) return TakeItem();
     complete_ = true;
     return false;
   }
@@ -50,12 +53,12 @@ bool OptimalSearch<kWithMutants>::BeginExecution(const sched::Trace&, size_t* ke
 template <bool kWithMutants>
 bool OptimalSearch<kWithMutants>::Backtrack() {
   size_t depth = path_.size();
-  while (depth > 0 && nodes_[depth - 1].requests == kNoRequest) --depth;
-  if (depth == 0) return false;
+  while (depth > own_from_ && nodes_[depth - 1].requests == kNoRequest) --depth;
+  if (depth == own_from_) return false;
   --depth;
   for (size_t d = depth; d < path_.size(); ++d) {  // the plans that are finished with this
     if (nodes_[d].plan_end == 0) continue;
-    length_table_.Add(TypicalLength() - nodes_[d].plan_end, runs() - nodes_[d + 1].runs_before);
+    length_table_.Add(TypicalLength() - nodes_[d].plan_end, OwnRuns() - nodes_[d + 1].runs_before);
   }
   Node& node = nodes_[depth];
   sleep_items_.resize(node.sleep_end);
@@ -76,6 +79,15 @@ bool OptimalSearch<kWithMutants>::Backtrack() {
 
   for (const EventId e : plan_) pool_.Release(e);
   plan_.clear();
+  branch_depth_ = depth;
+  FollowRequest(static_cast<uint32_t>(depth));
+  return true;
+}
+
+// Adds a request of the node at `depth` to the plan.
+template <bool kWithMutants>
+void OptimalSearch<kWithMutants>::FollowRequest(uint32_t depth) {
+  Node& node = nodes_[depth];
   RequestId chosen = node.requests;
   if (options_.oldest_request_first) {
     while (requests_[chosen].next != kNoRequest) chosen = requests_[chosen].next;
@@ -84,10 +96,8 @@ bool OptimalSearch<kWithMutants>::Backtrack() {
     pool_.AddReference(e);
     plan_.push_back(e);
   }
-  if constexpr (kWithMutants) requests_.ForgetDeeperThan(static_cast<uint32_t>(depth));
-  branch_depth_ = depth;
-  node.plan_end = static_cast<uint32_t>(depth + plan_.size());
-  return true;
+  if constexpr (kWithMutants) requests_.ForgetDeeperThan(depth);
+  node.plan_end = static_cast<uint32_t>(branch_depth_ + plan_.size());
 }
 
 // -- While an execution runs ---------------------------------------------------------------------
@@ -156,13 +166,15 @@ void OptimalSearch<kWithMutants>::EndExecution(const sched::Trace& trace) {
     const EventId planned = p < plan_end ? plan_[p - branch_depth_] : kNoEvent;
     path_.Extend(trace, planned);
     if (planned != kNoEvent && !CheckPlanned(trace, p)) return;
+    if (takes_over_) EnterSleepersOf(p);
     nodes_.emplace_back();
     nodes_[p + 1].first_entry = static_cast<uint32_t>(sleep_entries_.size());
-    nodes_[p + 1].runs_before = runs() - 1;
+    nodes_[p + 1].runs_before = OwnRuns() - 1;
     PassSleepers(p);
     if (!error_.empty()) return;
-    if (p < plan_end) HandDown(p);
+    if (p < plan_end && !takes_over_) HandDown(p);
     if (p + 1 >= plan_end) {
+      if (p + 1 == plan_end && takes_over_) TakeOver(plan_end);
       // A request ended here: the free run below explores all that the others would.
       DiscardRequests(nodes_[p + 1]);
       if (p + 1 == plan_end && p + 1 < trace.size() &&
@@ -176,6 +188,7 @@ void OptimalSearch<kWithMutants>::EndExecution(const sched::Trace& trace) {
     }
   }
   Analyse(trace);
+  if (has_requests_to_tell_) TellRequests();
 }
 
 // After a suspension the whole path was executed again: is it what it was?
@@ -275,15 +288,15 @@ void OptimalSearch<kWithMutants>::HandDown(size_t position) {
   RequestId* target = &nodes_[position + 1].requests;
   while (*at != kNoRequest) {
     const RequestId id = *at;
-    int answer = WeakInitial(event, requests_[id]);
-    if (Mutated(Mutation::kNoWiInsert) && answer == kAtNone) answer = kNo;
-    if (answer == kNo) {
+    int answer = IsInitial(event, requests_[id]);
+    if (Mutated(Mutation::kNoWiInsert) && answer == kInitialAtNone) answer = kNotInitial;
+    if (answer == kNotInitial) {
       at = &requests_[id].next;
       continue;
     }
     *at = requests_[id].next;
     requests_.Unlist(id);
-    if (answer == kAtNone || requests_[id].length() == 1) {
+    if (answer == kInitialAtNone || requests_[id].length() == 1) {
       requests_.Destroy(id);
       continue;
     }
@@ -307,7 +320,9 @@ void OptimalSearch<kWithMutants>::DiscardRequests(Node& node) {
 template <bool kWithMutants>
 uint64_t OptimalSearch<kWithMutants>::LowerBound() const {
   uint64_t bound = runs();
-  for (const Node& node : nodes_) bound += node.requests != kNoRequest ? 1 : 0;
+  for (size_t d = own_from_; d < nodes_.size(); ++d) {
+    bound += nodes_[d].requests != kNoRequest ? 1 : 0;
+  }
   return bound;
 }
 
@@ -317,18 +332,20 @@ uint64_t OptimalSearch<kWithMutants>::LowerBound() const {
 // the mean of the node's children so far, but at least one execution for each request.
 template <bool kWithMutants>
 double OptimalSearch<kWithMutants>::Estimate() const {
-  if (complete_ || runs() == 0) return static_cast<double>(runs());
+  if (complete_ || runs() == 0 || own_from_ >= nodes_.size()) return static_cast<double>(runs());
   struct Planned {
     uint64_t identity;
     double requests, by_length;
   };
   std::vector<Planned> children;
   const double typical_length = TypicalLength();
+  const uint64_t in_item = OwnRuns() - nodes_[own_from_].runs_before;
+  const double elsewhere = static_cast<double>(runs() - in_item);
   double total = 1;
-  for (size_t depth = path_.size(); depth-- > 0;) {
+  for (size_t depth = path_.size(); depth-- > own_from_;) {
     const Node& node = nodes_[depth];
-    const double below = static_cast<double>(runs() - node.runs_before);
-    const double below_child = static_cast<double>(runs() - nodes_[depth + 1].runs_before);
+    const double below = static_cast<double>(OwnRuns() - node.runs_before);
+    const double below_child = static_cast<double>(OwnRuns() - nodes_[depth + 1].runs_before);
     const double finished = below - below_child;
     const double mean = (finished + total) / (node.finished_children + 1);
     children.clear();
@@ -349,7 +366,7 @@ double OptimalSearch<kWithMutants>::Estimate() const {
       total += std::sqrt(c.by_length * std::max(c.requests, mean));
     }
   }
-  return total;
+  return elsewhere + total;
 }
 
 }  // namespace mc::dpor

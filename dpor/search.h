@@ -16,6 +16,8 @@
 
 namespace mc::dpor {
 
+class SharedSearch;
+
 // Which enabled thread a free run takes. All give the same set of traces.
 enum class Policy : uint8_t { kStay, kLowest, kHighest, kRandom };
 
@@ -49,6 +51,9 @@ class Search : public sched::Strategy {
   // How many events the last execution shared with the one of this search before it: where it
   // branches off in a drawing of the tree of executions.
   size_t branch_depth() const { return branch_depth_; }
+
+  // What several workers need to run this search together; nullptr if they cannot.
+  virtual SharedSearch* shared() { return nullptr; }
 
   // The engine has run something else since this search's last execution.
   void Resume() { resumed_ = true; }

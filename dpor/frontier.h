@@ -1,0 +1,132 @@
+// Frontier: the part of the tree of one search that lies above what its workers have for themselves
+// (spec optimal-dpor 7.1, 7.2).
+//
+// A search stands on one path only as long as one worker runs it. With several, the nodes above
+// their subtrees are a tree, and it is here: with the events taken from each node in the order in
+// which they were started, and the requests that wait there. A node is
+//   open   its requests may be started by anybody, one at a time (while one is, it is `busy`: no
+//          other child may be started until it is known what event the first one is);
+//   out    the subtree from here on is a worker's. What is below it in this tree is how it stood
+//          when the worker last told; it counts only if the worker is lost;
+//   done   nothing is pending in it, nor below any event that sleeps there.
+//
+// A request that comes late, from the subtree of child c, to a node at which children were started
+// after c, is handed down into those that can begin with it, as it would have been when they were
+// started. So a subtree is given out only when no event sleeps at its root of which the subtree is
+// still pending: then what comes late ends there (7.1).
+//
+// Invariants
+//  * A node that is out has no pending sleeper.
+//  * A node is done before its children are forgotten.
+//  * Nothing a worker did counts before it has told (kFinished, kState).
+#ifndef MC_DPOR_FRONTIER_H_
+#define MC_DPOR_FRONTIER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dpor/event_pool.h"
+#include "dpor/request_store.h"
+#include "dpor/sharing.h"
+
+namespace mc::dpor {
+
+// Mistakes made on purpose, for the tests only.
+enum class FrontierMutation : uint8_t {
+  kNone,
+  kAppendOnly,   // what comes late is not tested against what was started later
+  kForget,       // nor handed down: where something later can begin with it, it is forgotten
+  kGiveUpEarly,  // a node is given up, or given out, whoever sleeps there
+  kNoSift,       // a new child is handed only what begins with its event
+};
+const char* NameOf(FrontierMutation mutation);
+
+class Frontier {
+ public:
+  using WorkerId = uint32_t;
+
+  // All is out, to worker 0.
+  Frontier();
+  Frontier(const Frontier&) = delete;
+  Frontier& operator=(const Frontier&) = delete;
+
+  // What a worker says (WorkerMessage), and the answer, if there is one.
+  void Serve(WorkerId worker, std::span<const uint32_t> message, Words* answer);
+  // The worker will say nothing any more: what it has goes back. `by_itself`: it died, so only
+  // worker 0 will get that again.
+  void Lose(WorkerId worker, bool by_itself);
+
+  // Is there something that the worker could take?
+  bool HasWorkFor(WorkerId worker) const { return BestFor(worker) != kNoNode; }
+  bool complete() const { return nodes_[kRoot].state == State::kDone; }
+  // Counts of what the workers but 0 have told since the last call.
+  SearchCounts TakeCounts();
+  // Requests that wait here, and subtrees that are out, for estimates.
+  size_t pending() const;
+  // Not empty: something was said that cannot be.
+  const std::string& error() const { return error_; }
+  void set_mutation(FrontierMutation mutation) { mutation_ = mutation; }
+  size_t live_nodes() const { return nodes_.size() - free_.size(); }
+
+ private:
+  using NodeId = uint32_t;
+  static constexpr NodeId kNoNode = 0xffffffff;
+  static constexpr NodeId kRoot = 0;
+
+  enum class State : uint8_t { kOpen, kOut, kDone };
+  struct Node {
+    EventId event = kNoEvent;  // that leads here
+    NodeId parent = kNoNode;
+    uint32_t depth = 0;
+    State state = State::kOpen;
+    bool busy = false;
+    bool started = false;     // some child was started, or the run from here ended here
+    bool only_owner = false;  // only worker 0 may have it
+    RequestId requests = kNoRequest;
+    std::vector<NodeId> children;  // in the order in which they were started
+  };
+
+  Node& NodeOf(WorkerId worker) { return nodes_[at_[worker]]; }
+  NodeId AddChild(NodeId parent, EventId event, State state);
+  void FreeChildren(NodeId node);
+  void FreeRequests(NodeId node);
+  void InsertRequest(NodeId node, RequestId request);
+  NodeId AncestorAt(NodeId node, uint32_t depth) const;
+  size_t IndexAmongSiblings(NodeId node) const;
+  // Does the event of `sibling` (a sibling of an ancestor of `node`, or of itself, that was started
+  // earlier) sleep at `node`?
+  bool SleepsAt(NodeId sibling, NodeId node) const;
+  bool HasPendingSleeper(NodeId node) const;
+  bool MayTake(NodeId node, WorkerId worker) const;
+  NodeId BestFor(WorkerId worker) const;
+
+  void Insert(WorkerId worker, WordReader& reader);
+  void Place(NodeId node, size_t first_child, RequestId request, NodeId source);
+  void Start(WorkerId worker, WordReader& reader, Words* answer);
+  void Sift(NodeId node, NodeId child);
+  void TakeState(WorkerId worker, WordReader& reader, Words* answer);
+  NodeId ReadNodes(NodeId root, uint32_t count, WordReader& reader, std::vector<NodeId>* path);
+  void Finish(WorkerId worker, WordReader& reader);
+  void Take(WorkerId worker, Words* answer);
+  void WritePath(NodeId node, bool with_own_children, Words* answer) const;
+  // Finds out which nodes are done by now.
+  void Sweep();
+  void Count(WorkerId worker, WordReader& reader);
+  void Fail(const char* what) {
+    if (error_.empty()) error_ = what;
+  }
+
+  EventPool pool_;
+  RequestStore requests_{pool_};
+  std::vector<Node> nodes_;
+  std::vector<NodeId> free_;
+  std::vector<NodeId> at_;  // by worker: the node that is out to it, or busy for it, or kNoNode
+  SearchCounts counts_;
+  std::string error_;
+  FrontierMutation mutation_ = FrontierMutation::kNone;
+};
+
+}  // namespace mc::dpor
+
+#endif  // MC_DPOR_FRONTIER_H_

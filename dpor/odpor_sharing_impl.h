@@ -1,0 +1,228 @@
+// Definitions of OptimalSearch (odpor.h): one search by several workers (sharing.h, frontier.h).
+#ifndef MC_DPOR_ODPOR_SHARING_IMPL_H_
+#define MC_DPOR_ODPOR_SHARING_IMPL_H_
+
+#include <utility>
+
+#include "dpor/odpor.h"
+
+namespace mc::dpor {
+
+// -- Items ---------------------------------------------------------------------------------------
+
+// The item is done, or there is none: asks for the next.
+template <bool kWithMutants>
+bool OptimalSearch<kWithMutants>::TakeItem() {
+  if (has_item_) {
+    words_.assign(1, static_cast<uint32_t>(WorkerMessage::kFinished));
+    WriteCounts(CountsToTell(), &words_);
+    link_->Tell(words_);
+    DropItem();
+  }
+  words_.assign(1, static_cast<uint32_t>(WorkerMessage::kTake));
+  link_->Ask(words_, &answer_);
+  WordReader reader(answer_);
+  const auto kind = answer_.empty() ? ItemKind::kOver : static_cast<ItemKind>(reader.Next());
+  waits_ = kind == ItemKind::kNone;
+  complete_ = kind == ItemKind::kOver;
+  if (waits_ || complete_) return false;
+  ReadItem(kind, reader);
+  if (!reader.ok() || plan_.empty()) SetError("an item cannot be read");
+  return error_.empty();
+}
+
+// The path becomes the plan of the next execution, which repeats nothing of the last one.
+template <bool kWithMutants>
+void OptimalSearch<kWithMutants>::ReadItem(ItemKind kind, WordReader& reader) {
+  item_depth_ = reader.NextCount();
+  for (uint32_t d = 0; d < item_depth_; ++d) {
+    ReadSleepers(reader);
+    plan_.push_back(ReadEvent(reader, &pool_));
+  }
+  starts_request_ = kind == ItemKind::kStart;
+  if (starts_request_) {
+    ReadSleepers(reader);
+    for (uint32_t left = reader.NextCount(); left > 0; --left) {
+      plan_.push_back(ReadEvent(reader, &pool_));
+    }
+  } else {
+    for (uint32_t left = reader.NextCount(); left > 0; --left) {
+      const RequestId request = ReadSequence(reader, &pool_, &requests_);
+      requests_[request].next = std::exchange(item_requests_, request);
+    }
+    if (item_requests_ != kNoRequest) {
+      for (const EventId e : requests_[item_requests_].events()) {
+        pool_.AddReference(e);
+        plan_.push_back(e);
+      }
+    }
+  }
+  has_item_ = takes_over_ = true;
+}
+
+template <bool kWithMutants>
+void OptimalSearch<kWithMutants>::ReadSleepers(WordReader& reader) {
+  std::vector<EventId>& sleepers = item_sleepers_.emplace_back();
+  for (uint32_t left = reader.NextCount(); left > 0; --left) {
+    sleepers.push_back(ReadEvent(reader, &pool_));
+  }
+}
+
+// Forgets the path and all that belongs to it.
+template <bool kWithMutants>
+void OptimalSearch<kWithMutants>::DropItem() {
+  for (Node& node : nodes_) DiscardRequests(node);
+  for (const SleepEntry& entry : sleep_entries_) pool_.Release(entry.event);
+  sleep_entries_.clear();
+  sleep_items_.clear();
+  nodes_.assign(1, Node());
+  path_.CutBack(0);
+  for (const EventId e : plan_) pool_.Release(e);
+  plan_.clear();
+  item_sleepers_.clear();
+  branch_depth_ = 0;
+  own_from_ = kNothing;
+  has_item_ = takes_over_ = has_requests_to_tell_ = false;
+}
+
+// -- The first execution of an item --------------------------------------------------------------
+
+// What was started at node `position` before the event that the path takes there sleeps from there
+// on.
+template <bool kWithMutants>
+void OptimalSearch<kWithMutants>::EnterSleepersOf(size_t position) {
+  if (position >= item_sleepers_.size()) return;
+  for (const EventId e : item_sleepers_[position]) {
+    sleep_items_.push_back(static_cast<uint32_t>(sleep_entries_.size()));
+    sleep_entries_.push_back({e, kNoPosition});
+  }
+  nodes_[position].sleep_end = static_cast<uint32_t>(sleep_items_.size());
+}
+
+// The plan, which ends at node `plan_end`, was followed: from where on is the path the worker's
+// own? Hands down what waits there.
+template <bool kWithMutants>
+void OptimalSearch<kWithMutants>::TakeOver(size_t plan_end) {
+  takes_over_ = false;
+  item_sleepers_.clear();
+  own_from_ = item_depth_;
+  if (starts_request_) {
+    words_.assign(1, static_cast<uint32_t>(WorkerMessage::kStarted));
+    words_.push_back(static_cast<uint32_t>(plan_end - item_depth_));
+    for (size_t p = item_depth_; p < plan_end; ++p) WriteEvent(path_.record(p), &words_);
+    link_->Ask(words_, &answer_);
+    WordReader reader(answer_);
+    own_from_ = reader.Next();
+    if (own_from_ <= item_depth_ || own_from_ > plan_end) {
+      SetError("no place in the tree for what was started");
+      own_from_ = static_cast<uint32_t>(plan_end);
+      return;
+    }
+    for (uint32_t left = reader.NextCount(); left > 0; --left) {
+      const RequestId request = ReadSequence(reader, &pool_, &requests_);
+      requests_.Insert(request, own_from_, &nodes_[own_from_].requests);
+    }
+  } else {
+    while (item_requests_ != kNoRequest) {
+      const RequestId request = std::exchange(item_requests_, requests_[item_requests_].next);
+      requests_.Insert(request, own_from_, &nodes_[own_from_].requests);
+    }
+  }
+  for (size_t p = own_from_; p < plan_end; ++p) HandDown(p);
+}
+
+// -- What is told --------------------------------------------------------------------------------
+
+// The requests for nodes above the item that the last execution added.
+template <bool kWithMutants>
+void OptimalSearch<kWithMutants>::TellRequests() {
+  has_requests_to_tell_ = false;
+  words_.assign(1, static_cast<uint32_t>(WorkerMessage::kInsert));
+  for (uint32_t d = 0; d < own_from_; ++d) {
+    for (RequestId r = nodes_[d].requests; r != nodes_[d].told; r = requests_[r].next) {
+      words_.push_back(d);
+      WriteSequence(pool_, requests_[r].events(), &words_);
+    }
+    nodes_[d].told = nodes_[d].requests;
+  }
+  link_->Tell(words_);
+}
+
+template <bool kWithMutants>
+SearchCounts OptimalSearch<kWithMutants>::CountsToTell() {
+  const SearchCounts all = {executions_, sleep_blocked_, assumption_failed_, transitions_};
+  const SearchCounts untold = all.Since(told_counts_);
+  told_counts_ = all;
+  return untold;
+}
+
+// The item's nodes down to `last`: what lies deeper has no requests.
+template <bool kWithMutants>
+void OptimalSearch<kWithMutants>::WriteState(uint32_t last, bool gives_away, Words* words) {
+  words->assign(1, static_cast<uint32_t>(WorkerMessage::kState));
+  words->push_back(gives_away ? 1 : 0);
+  WriteCounts(CountsToTell(), words);
+  words->push_back(last + 1 - own_from_);
+  for (uint32_t d = own_from_; d <= last; ++d) {
+    const uint32_t first = nodes_[d].first_entry, end = nodes_[d + 1].first_entry;
+    words->push_back(end - first);
+    for (uint32_t k = first; k < end; ++k) WriteEvent(pool_[sleep_entries_[k].event], words);
+    WriteEvent(path_.record(d), words);
+    WriteRequests(pool_, requests_, nodes_[d].requests, kNoRequest, words);
+  }
+}
+
+template <bool kWithMutants>
+void OptimalSearch<kWithMutants>::GiveAway() {
+  if (!has_item_ || !error_.empty()) return;
+  const auto end = static_cast<uint32_t>(path_.size());
+  uint32_t first = own_from_;
+  while (first < end && nodes_[first].requests == kNoRequest) ++first;
+  if (first == end) return;
+  uint32_t last = end - 1;
+  while (nodes_[last].requests == kNoRequest) --last;
+  if (first == last && requests_[nodes_[first].requests].next == kNoRequest) return;
+  WriteState(last, true, &words_);
+  link_->Ask(words_, &answer_);
+  const uint32_t own_from = answer_.empty() ? kNothing : answer_.front();
+  if (own_from == kNothing) {
+    DropItem();
+    return;
+  }
+  for (; own_from_ < own_from; ++own_from_) nodes_[own_from_].told = nodes_[own_from_].requests;
+}
+
+template <bool kWithMutants>
+void OptimalSearch<kWithMutants>::ReportState() {
+  if (!has_item_ || !error_.empty()) return;
+  auto last = static_cast<uint32_t>(path_.size());
+  while (last > own_from_ && nodes_[last - 1].requests == kNoRequest) --last;
+  if (last == own_from_) return;  // it is about to be finished
+  WriteState(last - 1, false, &words_);
+  link_->Ask(words_, &answer_);
+}
+
+// -- Other processes -----------------------------------------------------------------------------
+
+template <bool kWithMutants>
+void OptimalSearch<kWithMutants>::BecomeHelper(FrontierLink* link) {
+  link_ = link;
+  DropItem();
+  resumed_ = complete_ = waits_ = false;
+  started_ = true;
+  CountsToTell();
+}
+
+template <bool kWithMutants>
+void OptimalSearch<kWithMutants>::AddCounts(const SearchCounts& counts) {
+  executions_ += counts.executions;
+  sleep_blocked_ += counts.sleep_blocked;
+  assumption_failed_ += counts.assumption_failed;
+  transitions_ += counts.transitions;
+  others_runs_ += counts.executions + counts.sleep_blocked + counts.assumption_failed;
+  told_counts_.Add(counts);
+}
+
+}  // namespace mc::dpor
+
+#endif  // MC_DPOR_ODPOR_SHARING_IMPL_H_

@@ -1,0 +1,100 @@
+// Random programs searched by several workers together: the traces that brute force finds, each
+// once, whoever runs when, however late messages come, whoever is lost.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/toy/explore.h"
+#include "tests/toy/random_programs.h"
+#include "tests/toy/workers.h"
+
+namespace mc::toy {
+namespace {
+
+std::string WhatIsWrong(const Program& program, const Exploration& expected,
+                        const WorkersOptions& options, uint64_t* items = nullptr) {
+  const Shared shared = ExploreTogether(program, options);
+  const std::string name = std::to_string(options.workers) + " workers, policy " +
+                           std::to_string(static_cast<int>(options.policy)) + ", turns " +
+                           std::to_string(options.seed) + ": ";
+  if (!shared.error.empty()) return name + shared.error;
+  for (const auto& [hash, times] : shared.found.traces) {
+    if (times > 1) return name + "a trace was visited " + std::to_string(times) + " times";
+    if (!expected.traces.contains(hash)) return name + "a trace that does not exist";
+  }
+  if (shared.found.traces.size() != expected.traces.size()) {
+    return name + "found " + std::to_string(shared.found.traces.size()) + " traces of " +
+           std::to_string(expected.traces.size());
+  }
+  if (shared.counted != expected.traces.size()) {
+    return name + "counted " + std::to_string(shared.counted) + " of " +
+           std::to_string(expected.traces.size());
+  }
+  if (items != nullptr) *items += shared.items;
+  return "";
+}
+
+std::string CheckAll(const Program& program, const Exploration& expected, bool deaths,
+                     uint64_t* items) {
+  for (const dpor::Policy policy : kPolicies) {
+    for (const uint32_t workers : {2, 3, 5}) {
+      WorkersOptions options;
+      options.workers = workers;
+      options.policy = policy;
+      options.seed = expected.executions + workers;
+      options.deaths = deaths;
+      options.limit = expected.traces.size();
+      if (std::string wrong = WhatIsWrong(program, expected, options, items); !wrong.empty()) {
+        return wrong;
+      }
+    }
+  }
+  return "";
+}
+
+TEST(Sharing, WorkersTogetherEqualBruteForce) {
+  uint64_t items = 0;
+  ForRandomPrograms(ProgramCount(2500), [&](const Program& program, const Exploration& expected) {
+    return CheckAll(program, expected, false, &items);
+  });
+  EXPECT_GT(items, ProgramCount(2500)) << "little was shared";
+}
+
+TEST(Sharing, WhoeverIsLostNothingIs) {
+  uint64_t items = 0;
+  ForRandomPrograms(ProgramCount(2500), [&](const Program& program, const Exploration& expected) {
+    return CheckAll(program, expected, true, &items);
+  });
+}
+
+// Each mistake loses traces or finds some twice, or is noticed, on one of the first random
+// programs.
+class FrontierMutant : public testing::TestWithParam<dpor::FrontierMutation> {};
+
+TEST_P(FrontierMutant, IsCaught) {
+  for (uint64_t seed = FirstSeed(); seed < FirstSeed() + 4000; ++seed) {
+    Program program;
+    std::string error;
+    ASSERT_TRUE(Parse(Generate(seed).Text(), &program, &error)) << error;
+    const Exploration expected = BruteForce(program, kMostInterleavings);
+    if (!expected.complete) continue;
+    for (uint64_t turns = 1; turns <= 4; ++turns) {
+      WorkersOptions options;
+      options.workers = 3;
+      options.seed = turns;
+      options.limit = expected.traces.size();
+      options.mutation = GetParam();
+      if (!WhatIsWrong(program, expected, options).empty()) return;
+    }
+  }
+  FAIL() << "no random program shows it";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, FrontierMutant,
+    testing::Values(dpor::FrontierMutation::kAppendOnly, dpor::FrontierMutation::kForget,
+                    dpor::FrontierMutation::kGiveUpEarly, dpor::FrontierMutation::kNoSift),
+    [](const auto& mutant) { return std::string(dpor::NameOf(mutant.param)); });
+
+}  // namespace
+}  // namespace mc::toy
