@@ -21,6 +21,8 @@ namespace {
 enum class Value { kNone, kRequired };
 
 constexpr uint64_t kLeastMemory = uint64_t{32} << 20;
+// With more, handing out work would take longer than the work.
+constexpr uint64_t kMostWorkers = 64;
 
 // One option: `apply` gets the value ("" for an option without).
 struct OptionEntry {
@@ -143,13 +145,16 @@ absl::Status SetMemory(Options& options, const std::string& value) {
   return absl::OkStatus();
 }
 
-absl::Status SetJobs(Options&, const std::string& value) {
+absl::Status SetJobs(Options& options, const std::string& value) {
   const auto number = ParseNumber<uint64_t>(value);
   if (!number || *number == 0) {
     return Bad(absl::StrCat("--jobs=", value, ": it must be a number above 0"));
   }
-  if (*number == 1) return absl::OkStatus();
-  return Bad("--jobs: more than one worker process is not available in this version; use --jobs=1");
+  if (*number > kMostWorkers) {
+    return Bad(absl::StrCat("--jobs=", value, ": at most ", kMostWorkers));
+  }
+  options.workers = static_cast<uint32_t>(*number);
+  return absl::OkStatus();
 }
 
 absl::Status SetFailOnRace(Options& options, const std::string& value) {
@@ -239,7 +244,7 @@ std::vector<OptionEntry> MakeTable() {
              "a program that takes more in one execution has a bug; when searches\n"
              "do, suspended ones are given up",
              SetMemory),
-      Action("jobs", "N", "worker processes (1 in this version)", SetJobs),
+      Action("jobs", "N", "processes that share a search (default 1; odpor only)", SetJobs),
       Setting("seed", "N", "for random choices and for the program's random numbers"),
       Setting("race", "R",
               "candidate rule: limited-hb (the default), or hb: no false\n"

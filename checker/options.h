@@ -43,6 +43,7 @@ struct Options {
   bool keep_going = false;
   absl::Duration time = absl::Hours(1);
   uint64_t memory = DefaultMemory();  // bytes a worker may use
+  uint32_t workers = 1;               // processes that share a search
   std::optional<uint64_t> executions;
   bool require_complete = false;
 

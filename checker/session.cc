@@ -182,6 +182,7 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
   worker.test = test;
   worker.stream_executions = !options_.visualize.empty();
   worker.memory = options_.memory;
+  worker.workers = options_.workers;
   worker.final_states = !options_.final_states.empty();
   // An iterative search divides its budget among the jobs itself.
   if (!result.iterative && options_.executions && worker.settings.samples == 0) {

@@ -90,6 +90,7 @@ bool WorkerRunner::Define(int job, const PpSet& pps) {
   Message message = JobMessage(static_cast<uint64_t>(job), pps, std::move(ranges), options_.test,
                                options_.settings);
   if (options_.memory != 0) message.Set("memory", options_.memory);
+  message.Set("workers", uint64_t{options_.workers});
   message.Set("tree", uint64_t{options_.stream_executions});
   message.Set("final_states", uint64_t{options_.final_states});
   harness_->Send(message);

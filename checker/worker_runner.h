@@ -28,7 +28,8 @@ struct WorkerOptions {
   std::string test = {};  // "" for the program's main
   bool stream_executions = false;
   bool final_states = false;
-  uint64_t memory = 0;  // bytes a worker may use; 0: no limit
+  uint64_t memory = 0;   // bytes a worker may use; 0: no limit
+  uint32_t workers = 1;  // processes that share a search
 };
 
 // One explored execution, as streamed.

@@ -149,9 +149,10 @@ size_t Frontier::pending() const {
   size_t count = 0;
   std::vector<NodeId> left = {kRoot};
   while (!left.empty()) {
-    const Node& n = nodes_[left.back()];
+    const NodeId node = left.back();
+    const Node& n = nodes_[node];
     left.pop_back();
-    if (n.state == State::kDone) continue;
+    if (n.state == State::kDone || node == at_[0]) continue;
     if (n.state == State::kOut || !n.started) {
       ++count;
       continue;
@@ -335,6 +336,7 @@ void Frontier::Finish(WorkerId worker, WordReader& reader) {
   at_[worker] = kNoNode;
   if (node == kNoNode) return;
   if (nodes_[node].state != State::kOut) return Fail("an item was finished before it was started");
+  ++finished_;
   nodes_[node].state = State::kDone;
   FreeChildren(node);
   FreeRequests(node);

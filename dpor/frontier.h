@@ -62,8 +62,10 @@ class Frontier {
   bool complete() const { return nodes_[kRoot].state == State::kDone; }
   // Counts of what the workers but 0 have told since the last call.
   SearchCounts TakeCounts();
-  // Requests that wait here, and subtrees that are out, for estimates.
+  // For estimates: items that wait here or are out, but for that of worker 0; and those that were
+  // finished.
   size_t pending() const;
+  size_t finished() const { return finished_; }
   // Not empty: something was said that cannot be.
   const std::string& error() const { return error_; }
   void set_mutation(FrontierMutation mutation) { mutation_ = mutation; }
@@ -123,6 +125,7 @@ class Frontier {
   std::vector<NodeId> free_;
   std::vector<NodeId> at_;  // by worker: the node that is out to it, or busy for it, or kNoNode
   SearchCounts counts_;
+  size_t finished_ = 0;
   std::string error_;
   FrontierMutation mutation_ = FrontierMutation::kNone;
 };

@@ -78,6 +78,7 @@ class OptimalSearch final : public Search, public SharedSearch {
   bool waits() const override { return waits_; }
   void GiveAway() override;
   void ReportState() override;
+  void Leave() override;
   void AddCounts(const SearchCounts& counts) override;
 
   const OptimalSearchCounters& counters() const { return counters_; }
@@ -135,6 +136,8 @@ class OptimalSearch final : public Search, public SharedSearch {
 
   // -- sharing
   bool TakeItem();
+  void FinishItem();
+  uint32_t EndOfRequests() const;
   void ReadItem(ItemKind kind, WordReader& reader);
   void ReadSleepers(WordReader& reader);
   void DropItem();

@@ -52,8 +52,7 @@ bool OptimalSearch<kWithMutants>::BeginExecution(const sched::Trace&, size_t* ke
 // Takes the path back to its deepest node that has a request, and makes that request the plan.
 template <bool kWithMutants>
 bool OptimalSearch<kWithMutants>::Backtrack() {
-  size_t depth = path_.size();
-  while (depth > own_from_ && nodes_[depth - 1].requests == kNoRequest) --depth;
+  size_t depth = EndOfRequests();
   if (depth == own_from_) return false;
   --depth;
   for (size_t d = depth; d < path_.size(); ++d) {  // the plans that are finished with this

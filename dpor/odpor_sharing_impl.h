@@ -13,12 +13,7 @@ namespace mc::dpor {
 // The item is done, or there is none: asks for the next.
 template <bool kWithMutants>
 bool OptimalSearch<kWithMutants>::TakeItem() {
-  if (has_item_) {
-    words_.assign(1, static_cast<uint32_t>(WorkerMessage::kFinished));
-    WriteCounts(CountsToTell(), &words_);
-    link_->Tell(words_);
-    DropItem();
-  }
+  if (has_item_) FinishItem();
   words_.assign(1, static_cast<uint32_t>(WorkerMessage::kTake));
   link_->Ask(words_, &answer_);
   WordReader reader(answer_);
@@ -29,6 +24,14 @@ bool OptimalSearch<kWithMutants>::TakeItem() {
   ReadItem(kind, reader);
   if (!reader.ok() || plan_.empty()) SetError("an item cannot be read");
   return error_.empty();
+}
+
+template <bool kWithMutants>
+void OptimalSearch<kWithMutants>::FinishItem() {
+  words_.assign(1, static_cast<uint32_t>(WorkerMessage::kFinished));
+  WriteCounts(CountsToTell(), &words_);
+  link_->Tell(words_);
+  DropItem();
 }
 
 // The path becomes the plan of the next execution, which repeats nothing of the last one.
@@ -172,15 +175,22 @@ void OptimalSearch<kWithMutants>::WriteState(uint32_t last, bool gives_away, Wor
   }
 }
 
+// The item's nodes from there on have no requests.
+template <bool kWithMutants>
+uint32_t OptimalSearch<kWithMutants>::EndOfRequests() const {
+  auto end = static_cast<uint32_t>(path_.size());
+  while (end > own_from_ && nodes_[end - 1].requests == kNoRequest) --end;
+  return end;
+}
+
 template <bool kWithMutants>
 void OptimalSearch<kWithMutants>::GiveAway() {
   if (!has_item_ || !error_.empty()) return;
-  const auto end = static_cast<uint32_t>(path_.size());
+  const uint32_t end = EndOfRequests();
+  if (end == own_from_) return;
+  const uint32_t last = end - 1;
   uint32_t first = own_from_;
-  while (first < end && nodes_[first].requests == kNoRequest) ++first;
-  if (first == end) return;
-  uint32_t last = end - 1;
-  while (nodes_[last].requests == kNoRequest) --last;
+  while (nodes_[first].requests == kNoRequest) ++first;
   if (first == last && requests_[nodes_[first].requests].next == kNoRequest) return;
   WriteState(last, true, &words_);
   link_->Ask(words_, &answer_);
@@ -195,11 +205,20 @@ void OptimalSearch<kWithMutants>::GiveAway() {
 template <bool kWithMutants>
 void OptimalSearch<kWithMutants>::ReportState() {
   if (!has_item_ || !error_.empty()) return;
-  auto last = static_cast<uint32_t>(path_.size());
-  while (last > own_from_ && nodes_[last - 1].requests == kNoRequest) --last;
-  if (last == own_from_) return;  // it is about to be finished
-  WriteState(last - 1, false, &words_);
+  const uint32_t end = EndOfRequests();
+  if (end == own_from_) return;  // it is about to be finished
+  WriteState(end - 1, false, &words_);
   link_->Ask(words_, &answer_);
+}
+
+template <bool kWithMutants>
+void OptimalSearch<kWithMutants>::Leave() {
+  if (!has_item_ || !error_.empty()) return;
+  if (EndOfRequests() == own_from_) {
+    FinishItem();
+  } else {
+    ReportState();
+  }
 }
 
 // -- Other processes -----------------------------------------------------------------------------

@@ -96,6 +96,9 @@ class SharedSearch {
   virtual void GiveAway() = 0;
   // Between executions: tells what is left of the item, so that no more is lost if this process is.
   virtual void ReportState() = 0;
+  // Between executions: the last of this search in this process. Tells what is left, or that
+  // nothing is.
+  virtual void Leave() = 0;
   // Counts executions of others.
   virtual void AddCounts(const SearchCounts& counts) = 0;
 };

@@ -96,10 +96,12 @@ void CandidateTable::AddUnlessProtected(const Instance& instance, LocksetId earl
   if (deferred_keys_.Find(key) != deferred_keys_.kAbsent) return;
   deferred_keys_.Insert(key, 0);
   deferred_.push_back({instance, earlier, later});
+  ++semaphore_facts_;
 }
 
 void CandidateTable::ContradictSemaphore(sched::Cell semaphore) {
   if (!locksets_.Contradict(semaphore)) return;
+  ++semaphore_facts_;
   size_t kept = 0;
   for (size_t i = 0; i < deferred_.size(); ++i) {
     const Deferred& deferred = deferred_[i];

@@ -112,6 +112,9 @@ class CandidateTable {
   size_t malloc_recycle_discarded() const { return recycled_; }
   size_t promoted() const { return promoted_; }
 
+  // Changes whenever more is known of semaphores that may serve as locks: Merge does not tell that.
+  uint64_t semaphore_facts() const { return semaphore_facts_; }
+
   LocksetTable& locksets() { return locksets_; }
   const LocksetTable& locksets() const { return locksets_; }
 
@@ -162,6 +165,7 @@ class CandidateTable {
   uint32_t matrix_shift_ = 0;
 
   LocksetTable locksets_;
+  uint64_t semaphore_facts_ = 0;
   std::vector<Deferred> deferred_;
   OpenHash<DeferredKey, DeferredHash> deferred_keys_;
 };

@@ -38,6 +38,8 @@ void ForgetKernelEffects();
 // The names of the system calls by which the program, in any execution so far, changed what cannot
 // be put back, separated by ", "; "" if there was none.
 std::string LastingSystemCalls();
+// Was there any?
+bool HasLastingEffects();
 
 // "mapping of 8192 bytes at 0x..., made by T1 at ...", and who unmapped it, if it was; "" if the
 // running or last execution had no mapping there.

@@ -427,6 +427,11 @@ class Scheduler final : public StateView, private SchedulerState {
   // How a thread stands, for people: "can run", "has ended", "waits for mutex 0x... at ...". Valid
   // also after an execution, until the next one.
   std::string DescribeStanding(ThreadId id) const;
+  // Names of threads are known to several processes, which run executions of one program: whoever
+  // meets a new one enters it in `names`, kMaxThreads words of shared memory, all zero at first,
+  // and whoever needs a name takes over those that others have entered. So an id means the same in
+  // all.
+  void ShareNames(std::atomic<uint64_t>* names);
   // Makes slots for the given names, in this order, before the first execution (replay).
   void PrepareNames(const std::vector<std::string>& names);
 #ifdef MC_TEST_MUTANTS
@@ -505,6 +510,7 @@ class Scheduler final : public StateView, private SchedulerState {
 
   // -- scheduler_threads.cc: slots and names of threads
   void MakeSlots(size_t count);
+  Thread& AddThread(ThreadId creator, uint32_t ordinal);
   Thread& MakeThread(ThreadId creator, uint32_t ordinal);
   void ResetThreads();
   void ResetThread(Thread& thread);
@@ -591,6 +597,8 @@ class Scheduler final : public StateView, private SchedulerState {
   };
   std::vector<StackWrite> stack_writes_;  // of the running block, to stacks of other threads
   std::vector<uint64_t> signal_stack_;    // of a fatal signal, captured in its handler
+
+  std::atomic<uint64_t>* shared_names_ = nullptr;
 
   int (*body_)(void*) = nullptr;
   uint64_t place_of_main_ = 0;

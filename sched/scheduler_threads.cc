@@ -8,6 +8,17 @@
 
 namespace mc::sched {
 
+namespace {
+
+// A name as one word, never 0.
+uint64_t SharedName(ThreadId creator, uint32_t ordinal) {
+  return uint64_t{1} << 63 | uint64_t{creator} << 32 | ordinal;
+}
+ThreadId CreatorOf(uint64_t name) { return static_cast<ThreadId>(name >> 32); }
+uint32_t OrdinalOf(uint64_t name) { return static_cast<uint32_t>(name); }
+
+}  // namespace
+
 // As many as that, or as the system gives.
 void Scheduler::MakeSlots(size_t count) {
   if (program_begun_) snapshot_.BeginLibraryChange();
@@ -24,6 +35,28 @@ Thread& Scheduler::MakeThread(ThreadId creator, uint32_t ordinal) {
   if (creator != kNoThread && ordinal < threads_[creator]->children.size()) {
     return *threads_[threads_[creator]->children[ordinal]];
   }
+  if (shared_names_ == nullptr) return AddThread(creator, ordinal);
+  // In the first free place, unless another process was there before.
+  const uint64_t name = SharedName(creator, ordinal);
+  while (threads_.size() < kMaxThreads) {
+    uint64_t entered = 0;
+    shared_names_[threads_.size()].compare_exchange_strong(entered, name);
+    if (entered == 0) entered = name;
+    Thread& thread = AddThread(CreatorOf(entered), OrdinalOf(entered));
+    if (entered == name || &thread == &engine_) return thread;
+  }
+  return engine_;
+}
+
+void Scheduler::ShareNames(std::atomic<uint64_t>* names) {
+  shared_names_ = names;
+  for (const Thread* thread : threads_) {
+    names[thread->id].store(SharedName(thread->creator, thread->ordinal));
+  }
+}
+
+// The name must be new.
+Thread& Scheduler::AddThread(ThreadId creator, uint32_t ordinal) {
   const auto id = static_cast<ThreadId>(threads_.size());
   auto* thread = new Thread;
   thread->id = id;

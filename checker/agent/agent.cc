@@ -21,6 +21,7 @@
 #include "checker/agent/registered_tests.h"
 #include "checker/agent/worker.h"
 #include "checker/protocol.h"
+#include "sched/other_processes.h"
 
 namespace mc::checker {
 
@@ -119,7 +120,9 @@ int ServeAsZygote(const ProgramBody& body, int control_fd, int shared_fd,
   for (int number : kStopSignals) signal(number, SIG_IGN);
   Channel channel(control_fd);
   fcntl(control_fd, F_SETFD, FD_CLOEXEC);
+  for (int fd : {control_fd, shared_fd}) sched::OwnDescriptor(fd, false);
   SharedState* shared = MapSharedState(shared_fd);
+  sched::OwnSharedMemory(shared);
   if (shared == nullptr) {
     channel.Send(Message("error").Set("message", "the shared memory cannot be mapped"));
     return 2;
@@ -179,7 +182,10 @@ int RunUnderSupervisor(const sched::ProgramEntry& entry) {
   sched::RealExitNow(status);
 }
 
-__attribute__((constructor)) void InstallAgent() { sched::g_agent = &RunUnderSupervisor; }
+__attribute__((constructor)) void InstallAgent() {
+  sched::g_agent = &RunUnderSupervisor;
+  sched::NoteInheritedDescriptors();
+}
 
 }  // namespace
 

@@ -11,10 +11,11 @@ namespace mc::checker {
 class Channel {
  public:
   explicit Channel(int fd) : fd_(fd) {}
+  virtual ~Channel() = default;
   // Waits for the next message. False when the supervisor is gone.
   bool Receive(Message* message);
   // Blocks until it is sent. False when the supervisor is gone.
-  bool Send(const Message& message);
+  virtual bool Send(const Message& message);
   int fd() const { return fd_; }
 
  private:

@@ -121,6 +121,8 @@ std::unique_ptr<Job> Job::FromMessage(const Message& m, std::string* error) {
   job->options_.full_record = job->tree_;
   job->output_ = m.Number("output") != 0;
   job->final_states_ = m.Number("final_states") != 0;
+  job->workers_ = static_cast<uint32_t>(std::max<uint64_t>(1, m.Number("workers")));
+  job->memory_ = m.Number("memory");
   if (!ParseOptions(m, &job->options_, error)) return nullptr;
   for (std::string_view site : Split(m.Text("sites"), ';')) {
     char* end = nullptr;
@@ -144,6 +146,8 @@ std::unique_ptr<Job> Job::FromMessage(const Message& m, std::string* error) {
 }
 
 bool Job::MakeSearch(std::string* error) {
+  search_ = nullptr;
+  shared_ = nullptr;
   if (is_replay()) {
     std::vector<dpor::Step> steps;
     if (!DecodeSteps(schedule_, &steps)) {
@@ -164,6 +168,30 @@ bool Job::MakeSearch(std::string* error) {
   search_ = dpor::MakeSearch(strategy_, options);
   if (search_ == nullptr) *error = "unknown strategy " + strategy_;
   return search_ != nullptr;
+}
+
+uint32_t Job::workers() const {
+  // What is shown as it happens comes from one process.
+  return alone_ || tree_ || output_ || options_.narrate || search_->shared() == nullptr ? 1
+                                                                                        : workers_;
+}
+
+dpor::Frontier& Job::OpenFrontier() {
+  if (shared_ == nullptr) {
+    shared_ = std::make_unique<Shared>();
+    search_->shared()->Share(shared_.get());
+  }
+  return shared_->frontier;
+}
+
+// What waits at the frontier counts as much as an item that was finished did on average.
+double Job::Estimate() const {
+  const double estimate = search_->Estimate();
+  if (shared_ == nullptr || search_->complete()) return estimate;
+  const dpor::Frontier& frontier = shared_->frontier;
+  const double finished = static_cast<double>(std::max<size_t>(1, frontier.finished()));
+  const double mean = static_cast<double>(search_->runs()) / finished;
+  return estimate + mean * static_cast<double>(frontier.pending());
 }
 
 void Job::MakeDetector() {

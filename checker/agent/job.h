@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "checker/message.h"
+#include "dpor/frontier.h"
 #include "dpor/search.h"
+#include "dpor/sharing.h"
 #include "racedet/candidate_detector.h"
 #include "racedet/candidate_table.h"
 #include "sched/scheduler.h"
@@ -35,6 +37,18 @@ class Job {
 
   dpor::Search& search() { return *search_; }
   racedet::CandidateTable& candidates() { return candidates_; }
+
+  // How many processes may run this search together: 1 if it has to be done alone.
+  uint32_t workers() const;
+  // From now on one, also if the search begins again.
+  void StayAlone() { alone_ = true; }
+  // How much memory an execution may take, in bytes; 0: no limit.
+  uint64_t memory() const { return memory_; }
+  // What is open to other workers of the search; made by the first call, gone when it begins again.
+  dpor::Frontier& OpenFrontier();
+  dpor::Frontier* frontier() { return shared_ == nullptr ? nullptr : &shared_->frontier; }
+  // Of runs() at the end, by the search and what is open to others.
+  double Estimate() const;
 
   // Makes the scheduler run executions of this job.
   void Activate(sched::Scheduler& scheduler);
@@ -67,9 +81,10 @@ class Job {
   // True the first time this final state is seen.
   bool IsNewFinalState(uint64_t hash) { return seen_states_.insert(hash).second; }
 
-  double seconds = 0;        // spent so far
-  uint64_t repeated = 0;     // transitions of kept prefixes executed again, in this search
-  bool restart_due = false;  // a site was learned in the last execution before a stop
+  double seconds = 0;            // spent so far
+  uint64_t repeated = 0;         // transitions of kept prefixes executed again, in this search
+  bool restart_due = false;      // a site was learned in the last execution before a stop
+  bool handlers_waited = false;  // in another process
 
  private:
   bool MakeSearch(std::string* error);
@@ -84,6 +99,18 @@ class Job {
   bool tree_ = false, output_ = false, final_states_ = false;
   sched::ExecutionOptions options_;
   racedet::CandidateRule rule_ = racedet::CandidateRule::kLimitedHappensBefore;
+  struct Shared final : dpor::FrontierLink {
+    void Tell(const dpor::Words& message) override { Ask(message, &unused); }
+    void Ask(const dpor::Words& message, dpor::Words* answer) override {
+      frontier.Serve(0, message, answer);
+    }
+    dpor::Frontier frontier;
+    dpor::Words unused;
+  };
+  uint32_t workers_ = 1;
+  bool alone_ = false;
+  uint64_t memory_ = 0;
+  std::unique_ptr<Shared> shared_;  // outlives the search
   std::unique_ptr<dpor::Search> search_;
   racedet::CandidateTable candidates_;
   std::unique_ptr<racedet::CandidateDetector> detector_;

@@ -5,6 +5,8 @@
 #include <stdio_ext.h>
 #include <unistd.h>
 
+#include "sched/other_processes.h"
+
 // Of the C library: gives a stream the buffer for wide characters that it has not got yet.
 extern "C" void _IO_wdoallocbuf(FILE* stream);
 
@@ -30,7 +32,10 @@ void SilenceOutput() {
   const int sink = open("/dev/null", O_WRONLY | O_CLOEXEC);
   if (sink < 0) return;
   for (int i = 0; i < 2; ++i) {
-    if (g_saved[i] < 0) g_saved[i] = fcntl(1 + i, F_DUPFD_CLOEXEC, 100);
+    if (g_saved[i] < 0) {
+      g_saved[i] = fcntl(1 + i, F_DUPFD_CLOEXEC, 100);
+      sched::OwnDescriptor(g_saved[i], false);
+    }
     dup2(sink, 1 + i);
   }
   close(sink);

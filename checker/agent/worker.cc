@@ -61,13 +61,13 @@ std::string NameOfKind(const racedet::AccessSite& site) {
 }  // namespace
 
 Worker::Worker(Channel& channel, SharedState* shared, const ProgramBody& body)
-    : channel_(channel), shared_(shared) {
+    : channel_(&channel), shared_(shared) {
   g_body = body;
 }
 
 int Worker::Serve() {
   Message message;
-  while (channel_.Receive(&message)) {
+  while (channel_->Receive(&message)) {
     if (message.type() == "job") {
       Define(message);
     } else if (message.type() == "run") {
@@ -99,7 +99,7 @@ void Worker::Define(const Message& message) {
     job = nullptr;
   }
   if (job == nullptr) {
-    channel_.Send(Message("error").Set("id", message.Number("id")).Set("message", error));
+    channel_->Send(Message("error").Set("id", message.Number("id")).Set("message", error));
     return;
   }
   const uint64_t id = job->id();
@@ -110,7 +110,7 @@ void Worker::Define(const Message& message) {
 void Worker::Run(const Message& message) {
   const auto found = jobs_.find(message.Number("id"));
   if (found == jobs_.end()) {
-    channel_.Send(Message("error").Set("id", message.Number("id")).Set("message", "no such job"));
+    channel_->Send(Message("error").Set("id", message.Number("id")).Set("message", "no such job"));
     return;
   }
   Job& job = *found->second;
@@ -145,7 +145,7 @@ void Worker::Run(const Message& message) {
   static constexpr const char* kReasons[] = {"", "executions", "time", "stop", "bug", ""};
   if (end != SliceEnd::kComplete) last.Set("reason", kReasons[static_cast<int>(end)]);
   if (job.is_replay()) last.Set("lasting", sched::LastingSystemCalls());
-  channel_.Send(last);
+  channel_->Send(last);
 }
 
 Worker::SliceEnd Worker::RunSlice(Job& job, uint64_t executions, std::chrono::milliseconds time,
@@ -158,34 +158,45 @@ Worker::SliceEnd Worker::RunSlice(Job& job, uint64_t executions, std::chrono::mi
   if (job.shows_output()) RestoreOutput();
   if (job.restart_due) RestartWithWhatWasLearned(job);
   uint64_t transitions_at_last_look = job.search().transitions();
-  for (uint64_t run = 0; run < executions; ++run) {
+  crew_was_tried_ = false;
+  uint64_t waited = 0;
+  for (uint64_t run = 0; run - waited < executions; ++run) {
+    if (crew_ != nullptr && !crew_->TakeTicket()) break;
     shared_->in_program.store(1, std::memory_order_relaxed);
     const bool ran = g_scheduler.RunExecution(job.search(), same_search);
     shared_->in_program.store(0, std::memory_order_relaxed);
     job.repeated += g_scheduler.repeated_events();
-    if (!ran) {
+    const bool waits = !ran && crew_ != nullptr && job.search().shared()->waits();
+    if (waits) {
+      ++waited;
+      AwaitHelpers();
+    } else if (!ran) {
       end = ReportFailureToRun(job) ? SliceEnd::kError : SliceEnd::kComplete;
       break;
+    } else {
+      shared_->executions.store(job.search().executions(), std::memory_order_relaxed);
+      if (!AfterExecution(job, stop_on_bug, &end)) break;
     }
-    shared_->executions.store(job.search().executions(), std::memory_order_relaxed);
-    if (!AfterExecution(job, stop_on_bug, &end)) break;
+    if (crew_ != nullptr && !WorkWithCrew(job, stop_on_bug, &end)) break;
     // Long executions are few: the clock is looked at more often.
     const uint64_t transitions = job.search().transitions();
-    if ((run & 15) != 0 && transitions - transitions_at_last_look < 10000) continue;
+    if (!waits && (run & 15) != 0 && transitions - transitions_at_last_look < 10000) continue;
     transitions_at_last_look = transitions;
     const Clock::time_point now = Clock::now();
     if (now - slice_begin_ >= time) {
       end = SliceEnd::kTime;
       break;
     }
+    if (crew_ == nullptr && !crew_was_tried_) MaybeFormCrew(job, executions - run - 1, stop_on_bug);
     if (now - last_progress_ >= std::chrono::milliseconds(200)) {
       last_progress_ = now;
       Message progress("progress");
       progress.Set("id", job.id());
       AddProgress(job, &progress);
-      channel_.Send(progress);
+      channel_->Send(progress);
     }
   }
+  if (crew_ != nullptr) DisbandCrew(job);
   if (job.shows_output()) SilenceOutput();
   job.seconds =
       seconds_before_slice_ + std::chrono::duration<double>(Clock::now() - slice_begin_).count();
@@ -204,6 +215,7 @@ bool Worker::AfterExecution(Job& job, bool stop_on_bug, SliceEnd* end) {
   if (job.collects_final_states()) ReportFinalState(job);
   const bool learned = ReportCandidates(job);
   if (endless) job.LearnLoop(g_scheduler.result().endless_loop);
+  if (endless && helper_ != nullptr) RestartWithWhatWasLearned(job);
   if (bug && stop_on_bug) {  // what was run so far counts, even if it would begin again now
     job.restart_due = learned || endless;
     *end = SliceEnd::kBug;
@@ -213,19 +225,16 @@ bool Worker::AfterExecution(Job& job, bool stop_on_bug, SliceEnd* end) {
     RestartWithWhatWasLearned(job);
   } else if (g_scheduler.result().barrier_overcrowded && !job.uses_full_barrier_model()) {
     job.UseFullBarrierModel();
-    job.Restart(g_scheduler);
-    ReportRestart(job, "more threads use a barrier than it counts");
+    BeginAgain(job, "more threads use a barrier than it counts");
   } else if (!job.is_replay() && g_scheduler.result().needs_full_footprints &&
              g_scheduler.sites().omits_ordered()) {  // a schedule tells whether it was so
     job.UseFullFootprints();
-    job.Restart(g_scheduler);
-    ReportRestart(job, "more than synchronisation orders accesses");
+    BeginAgain(job, "more than synchronisation orders accesses");
   }
   if (!job.is_impatient() && !job.is_replay() &&
       job.search().transitions() > sched::kTransitionsUntilImpatient && g_scheduler.SeemsToLoop()) {
     job.BecomeImpatient();
-    job.Restart(g_scheduler);
-    ReportRestart(job, "the search takes long, and loops may be why");
+    BeginAgain(job, "the search takes long, and loops may be why");
   }
   if (shared_->stop_requested.load(std::memory_order_relaxed) != 0) {
     *end = SliceEnd::kStop;
@@ -237,8 +246,11 @@ bool Worker::AfterExecution(Job& job, bool stop_on_bug, SliceEnd* end) {
 
 bool Worker::ReportFailureToRun(Job& job) {
   const sched::ExecutionResult& result = g_scheduler.result();
+  const bool failed =
+      !result.harness_error.empty() || result.diverged || !job.search().error().empty();
+  if (failed && helper_ != nullptr) helper_->AskForRestart("a helper could not go on");
   if (!result.harness_error.empty()) {
-    channel_.Send(Message("error").Set("id", job.id()).Set("message", result.harness_error));
+    channel_->Send(Message("error").Set("id", job.id()).Set("message", result.harness_error));
     return true;
   }
   if (!result.diverged && job.search().error().empty()) return false;
@@ -269,7 +281,7 @@ void Worker::ReportDivergence(Job& job) {
     message.Set("message", job.search().error());
   }
   message.Set("standing", DescribeThreads()).Set("lasting", sched::LastingSystemCalls());
-  channel_.Send(message);
+  channel_->Send(message);
 }
 
 // One line for each thread.
@@ -291,6 +303,7 @@ bool Worker::ReportCandidates(Job& job) {
   bool learned = false;
   for (uint32_t index : changes_) {
     const racedet::Candidate& candidate = job.candidates()[index];
+    if (helper_ != nullptr) helper_->SendCandidate(candidate);
     ReportCandidate(job, candidate);
     if (job.LearnsFrom(candidate)) {
       learned |= job.Learn(candidate.earlier.pc, candidate.later.pc);
@@ -320,7 +333,7 @@ void Worker::ReportCandidate(Job& job, const racedet::Candidate& candidate) {
     m.Set("threads", ThreadNames());
     m.Set("a_event", uint64_t{a.event}).Set("b_event", uint64_t{b.event});
   }
-  channel_.Send(m);
+  channel_->Send(m);
 }
 
 std::string Worker::DescribeObject(sched::Cell cell) const {
@@ -360,20 +373,20 @@ bool Worker::ReportBugs(Job& job) {
   if (result.bugs.empty()) return false;
   for (const sched::BugReport& bug : result.bugs) {
     if (!job.IsNewBug(bug)) continue;
-    channel_.Send(Message("bug")
-                      .Set("id", job.id())
-                      .Set("kind", sched::NameOf(bug.kind))
-                      .Set("message", bug.message)
-                      .Set("details", bug.details)
-                      .Set("thread", uint64_t{bug.thread})
-                      .Set("pc", bug.pc)
-                      .Set("stack", TextOf(bug.stack))
-                      .Set("schedule", EncodeSteps(g_scheduler.trace()))
-                      .Set("threads", ThreadNames())
-                      .Set("event", static_cast<uint64_t>(bug.event))
-                      .Set("preemptions", CountPreemptions(g_scheduler.trace()))
-                      .Set("heuristic", uint64_t{bug.heuristic})
-                      .Set("executions", job.search().runs()));
+    channel_->Send(Message("bug")
+                       .Set("id", job.id())
+                       .Set("kind", sched::NameOf(bug.kind))
+                       .Set("message", bug.message)
+                       .Set("details", bug.details)
+                       .Set("thread", uint64_t{bug.thread})
+                       .Set("pc", bug.pc)
+                       .Set("stack", TextOf(bug.stack))
+                       .Set("schedule", EncodeSteps(g_scheduler.trace()))
+                       .Set("threads", ThreadNames())
+                       .Set("event", static_cast<uint64_t>(bug.event))
+                       .Set("preemptions", CountPreemptions(g_scheduler.trace()))
+                       .Set("heuristic", uint64_t{bug.heuristic})
+                       .Set("executions", job.search().runs()));
   }
   return true;
 }
@@ -383,10 +396,10 @@ void Worker::ReportExecution(Job& job) {
   const char* outcome = !g_scheduler.result().bugs.empty()  ? "bug"
                         : !CountsAsExecution(trace.outcome) ? "blocked"
                                                             : "ok";
-  channel_.Send(Message("execution")
-                    .Set("id", job.id())
-                    .Set("steps", EncodeSteps(trace))
-                    .Set("outcome", outcome));
+  channel_->Send(Message("execution")
+                     .Set("id", job.id())
+                     .Set("steps", EncodeSteps(trace))
+                     .Set("outcome", outcome));
 }
 
 void Worker::ReportFinalState(Job& job) {
@@ -403,10 +416,10 @@ void Worker::ReportFinalState(Job& job) {
     if (!outcome.empty()) outcome += ",";
     outcome += kind;
   }
-  channel_.Send(Message("final")
-                    .Set("id", job.id())
-                    .Set("hash", sched::Hex(hash))
-                    .Set("outcome", outcome.empty() ? "ok" : outcome));
+  channel_->Send(Message("final")
+                     .Set("id", job.id())
+                     .Set("hash", sched::Hex(hash))
+                     .Set("outcome", outcome.empty() ? "ok" : outcome));
 }
 
 void Worker::Narrate(Job& job) {
@@ -422,32 +435,39 @@ void Worker::Narrate(Job& job) {
       accesses += std::to_string(a.begin) + ',' + std::to_string(a.size) + ',' +
                   std::to_string(a.mode) + ',' + std::to_string(a.pc);
     }
-    channel_.Send(Message("step")
-                      .Set("id", job.id())
-                      .Set("position", static_cast<uint64_t>(i))
-                      .Set("thread", uint64_t{event.thread})
-                      .Set("name", g_scheduler.NameOfThread(event.thread))
-                      .Set("what", DescribeFirstOperation(trace, event))
-                      .Set("pc", FirstCodeAddress(trace, event))
-                      .Set("object", event.operation.object == 0
-                                         ? std::string()
-                                         : sched::Hex(sched::ObjectOf(event.operation.object)))
-                      .Set("accesses", accesses)
-                      .Set("flags", uint64_t{event.flags}));
+    channel_->Send(Message("step")
+                       .Set("id", job.id())
+                       .Set("position", static_cast<uint64_t>(i))
+                       .Set("thread", uint64_t{event.thread})
+                       .Set("name", g_scheduler.NameOfThread(event.thread))
+                       .Set("what", DescribeFirstOperation(trace, event))
+                       .Set("pc", FirstCodeAddress(trace, event))
+                       .Set("object", event.operation.object == 0
+                                          ? std::string()
+                                          : sched::Hex(sched::ObjectOf(event.operation.object)))
+                       .Set("accesses", accesses)
+                       .Set("flags", uint64_t{event.flags}));
     for (; next_log < log.size() && log[next_log].event == i; ++next_log) {
-      channel_.Send(Message("log")
-                        .Set("id", job.id())
-                        .Set("thread", uint64_t{log[next_log].thread})
-                        .Set("position", static_cast<uint64_t>(i))
-                        .Set("text", log[next_log].text));
+      channel_->Send(Message("log")
+                         .Set("id", job.id())
+                         .Set("thread", uint64_t{log[next_log].thread})
+                         .Set("position", static_cast<uint64_t>(i))
+                         .Set("text", log[next_log].text));
     }
   }
 }
 
 void Worker::RestartWithWhatWasLearned(Job& job) {
+  BeginAgain(job, "an access was found to be shared, or a loop to be endless");
+}
+
+void Worker::BeginAgain(Job& job, const char* reason) {
+  if (helper_ != nullptr) helper_->AskForRestart(reason);
+  crew_ = nullptr;
+  crew_was_tried_ = false;
   job.restart_due = false;
   job.Restart(g_scheduler);
-  ReportRestart(job, "an access was found to be shared, or a loop to be endless");
+  ReportRestart(job, reason);
 }
 
 void Worker::ReportRestart(Job& job, const char* reason) {
@@ -458,7 +478,7 @@ void Worker::ReportRestart(Job& job, const char* reason) {
     restart.Set("loop", result.endless_loop.pc)
         .Set("loop_stack", TextOf(result.endless_loop_stack));
   }
-  channel_.Send(restart);
+  channel_->Send(restart);
 }
 
 void Worker::AddProgress(Job& job, Message* message) {
@@ -467,10 +487,10 @@ void Worker::AddProgress(Job& job, Message* message) {
       .Set("blocked", search.blocked())
       .Set("transitions", search.transitions())
       .Set("repeated", job.repeated)
-      .Set("estimate", search.Estimate())
+      .Set("estimate", job.Estimate())
       .Set("threads", ThreadNames())
       .Set("lower_bound", search.LowerBound())
-      .Set("handlers_waited", uint64_t{g_scheduler.handlers_have_waited()})
+      .Set("handlers_waited", uint64_t{g_scheduler.handlers_have_waited() || job.handlers_waited})
       .Set("seconds", seconds_before_slice_ +
                           std::chrono::duration<double>(Clock::now() - slice_begin_).count());
 }

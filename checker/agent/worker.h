@@ -7,6 +7,8 @@
 #include <memory>
 
 #include "checker/agent/channel.h"
+#include "checker/agent/crew.h"
+#include "checker/agent/helper.h"
 #include "checker/agent/job.h"
 #include "checker/protocol.h"
 #include "sched/start.h"
@@ -20,7 +22,7 @@ struct ProgramBody {
   void* context = nullptr;
 };
 
-class Worker {
+class Worker : private CrewListener {
  public:
   Worker(Channel& channel, SharedState* shared, const ProgramBody& body);
   // Serves messages until told to quit. The return value is the process's exit status.
@@ -45,6 +47,21 @@ class Worker {
   void ReportExecution(Job& job);
   void ReportFinalState(Job& job);
   void Narrate(Job& job);
+  // -- several processes for one search (worker_crew.cc)
+  // Makes a crew if that pays.
+  void MaybeFormCrew(Job& job, uint64_t executions_left, bool stop_on_bug);
+  // Between executions: what helpers say, and what they wait for. False ends the slice with *end.
+  bool WorkWithCrew(Job& job, bool stop_on_bug, SliceEnd* end);
+  // There is nothing to do until a helper has something to give.
+  void AwaitHelpers();
+  void DisbandCrew(Job& job);
+  [[noreturn]] void ServeAsHelper(Job& job, bool stop_on_bug);
+  void OnLine(std::string_view line) override;
+  void OnCandidate(const racedet::Candidate& candidate) override;
+  void OnRestart(std::string_view reason) override;
+  void OnBye(const CrewBye& bye) override;
+
+  void BeginAgain(Job& job, const char* reason);
   void RestartWithWhatWasLearned(Job& job);
   void ReportRestart(Job& job, const char* reason);
   void AddProgress(Job& job, Message* message);
@@ -52,7 +69,7 @@ class Worker {
   std::string DescribeObject(sched::Cell cell) const;
   std::string DescribeThreads() const;
 
-  Channel& channel_;
+  Channel* channel_;
   SharedState* shared_;
   std::map<uint64_t, std::unique_ptr<Job>> jobs_;
   Job* active_ = nullptr;
@@ -60,6 +77,13 @@ class Worker {
   std::vector<uint32_t> changes_;
   Clock::time_point slice_begin_, last_progress_;
   double seconds_before_slice_ = 0;
+
+  std::unique_ptr<Crew> crew_;
+  std::unique_ptr<HelperEnd> helper_;  // in a helper
+  bool crew_was_tried_ = false;        // in this slice
+  // What the crew has said since it was last asked.
+  bool crew_found_bug_ = false, crew_learned_ = false;
+  std::string crew_restart_;
 };
 
 }  // namespace mc::checker

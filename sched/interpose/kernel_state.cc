@@ -26,6 +26,7 @@
 #include "sched/interpose/shared_state.h"
 #include "sched/interpose/system_call_effects.h"
 #include "sched/kernel_state.h"
+#include "sched/other_processes.h"
 #include "sched/scheduler.h"
 #include "sched/system_call_watch.h"
 
@@ -91,17 +92,6 @@ int Duplicate(int descriptor) {
   return copy;
 }
 
-void CloseOwn(int descriptor) {
-  std::vector<int>& own = TheState().own;
-  own.erase(std::remove(own.begin(), own.end(), descriptor), own.end());
-  KernelCall(SYS_close, descriptor);
-}
-
-bool IsOwn(long descriptor) {
-  const std::vector<int>& own = TheState().own;
-  return std::find(own.begin(), own.end(), descriptor) != own.end();
-}
-
 void SaveDescriptor(int number) {
   const long flags = KernelCall(SYS_fcntl, number, F_GETFL);
   if (flags < 0) return;
@@ -162,7 +152,7 @@ void PutBackWhatWasClosed() {
     if (one.copy < 0) continue;
     const long flags = (one.descriptor_flags & FD_CLOEXEC) != 0 ? O_CLOEXEC : 0;
     KernelCall(SYS_dup3, one.copy, one.number, flags);
-    CloseOwn(one.copy);
+    CloseOwnDescriptor(one.copy);
     one.copy = -1;
   }
 }
@@ -191,7 +181,7 @@ void PutBackDirectory() {
   State& state = TheState();
   if (state.directory < 0) return;
   KernelCall(SYS_fchdir, state.directory);
-  CloseOwn(state.directory);
+  CloseOwnDescriptor(state.directory);
   state.directory = -1;
 }
 
@@ -315,7 +305,7 @@ long CloseForProgram(const long arguments[6]) {
 bool NoteClosing(long number, const long arguments[6], long* result) {
   switch (number) {
     case SYS_close:
-      if (IsOwn(arguments[0])) {
+      if (IsOwnDescriptor(arguments[0])) {
         *result = -EBADF;
         return true;
       }
@@ -324,7 +314,7 @@ bool NoteClosing(long number, const long arguments[6], long* result) {
     case SYS_dup2:
     case SYS_dup3:
       if (arguments[0] == arguments[1]) return false;
-      if (IsOwn(arguments[1])) {
+      if (IsOwnDescriptor(arguments[1])) {
         *result = -EBUSY;
         return true;
       }
@@ -356,6 +346,27 @@ void NoteLastingCall(const char* name) {
     return;
   }
   lasting.push_back(text);
+}
+
+bool IsOwnDescriptor(long descriptor) {
+  const std::vector<int>& own = TheState().own;
+  return std::find(own.begin(), own.end(), descriptor) != own.end();
+}
+
+int OwnDescriptor(int descriptor, bool may_move) {
+  if (!may_move) {
+    TheState().own.push_back(descriptor);
+    return descriptor;
+  }
+  const int copy = Duplicate(descriptor);
+  KernelCall(SYS_close, descriptor);
+  return copy;
+}
+
+void CloseOwnDescriptor(int descriptor) {
+  std::vector<int>& own = TheState().own;
+  own.erase(std::remove(own.begin(), own.end(), descriptor), own.end());
+  KernelCall(SYS_close, descriptor);
 }
 
 bool NoteSystemCall(long number, const long arguments[6], long* result) {
@@ -418,6 +429,8 @@ void RestoreKernelState() {
     PutBackAttributes();
   }
 }
+
+bool HasLastingEffects() { return !TheState().lasting.empty(); }
 
 std::string LastingSystemCalls() {
   std::string text;

@@ -17,6 +17,9 @@ inline constexpr uint32_t kSignalEffects = kHandles | kMasks | kTimers;
 // The alternate signal stack that the thread has asked for.
 stack_t AlternateStackOf(ThreadId thread);
 
+// Is it one that the engine made (OwnDescriptor)?
+bool IsOwnDescriptor(long descriptor);
+
 // What the thread is called: 16 bytes.
 void CopyThreadName(const Thread& thread, char* name);
 

@@ -98,7 +98,8 @@ TEST(Options, ErrorsSayWhatIsWrong) {
   EXPECT_THAT(ErrorOf({"t", "u"}), HasSubstr("one word too many"));
   EXPECT_THAT(ErrorOf({"--strategy=sideways", "t"}), HasSubstr("odpor, source, dfs or random"));
   EXPECT_THAT(ErrorOf({"--strategy=pct", "t"}), HasSubstr("not available in this version"));
-  EXPECT_THAT(ErrorOf({"--jobs=4", "t"}), HasSubstr("not available in this version"));
+  EXPECT_EQ(Parse({"--jobs=4", "t"}).workers, 4u);
+  EXPECT_THAT(ErrorOf({"--jobs=65", "t"}), HasSubstr("at most 64"));
   EXPECT_EQ(ErrorOf({"--jobs=1", "t"}), "no error");
   EXPECT_THAT(ErrorOf({"--jobs=0", "t"}), HasSubstr("above 0"));
   EXPECT_THAT(ErrorOf({"--pp=lock,sideways", "t"}), HasSubstr("'sideways'"));

@@ -1,0 +1,148 @@
+// Crew: the processes that help a worker with one search (dpor/sharing.h, dpor/frontier.h).
+//
+// Helpers are copies of the worker, made in the middle of the search, between two executions. They
+// run executions of subtrees that the worker's Frontier gives them, and send it what they see: what
+// the search says, lines for the supervisor, candidates. The worker reads that between executions
+// of its own.
+//
+// Invariants
+//  * Nothing of a helper's item counts before it has told (Frontier). So a helper can die at any
+//    moment: what it had is searched again, by the worker itself, which shows the same.
+//  * A helper never outlives its worker.
+#ifndef MC_CHECKER_AGENT_CREW_H_
+#define MC_CHECKER_AGENT_CREW_H_
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dpor/frontier.h"
+#include "racedet/candidate.h"
+#include "sched/event.h"
+#include "sched/last_words.h"
+
+namespace mc::checker {
+
+inline constexpr uint32_t kMostHelpers = 63;
+
+// In memory that the worker and its helpers share.
+struct CrewState {
+  std::atomic<uint32_t> hungry;                     // how many wait for something to do
+  std::atomic<uint32_t> stop;                       // helpers tell what is left and end
+  std::atomic<uint32_t> mail;                       // changes when a helper has sent something
+  std::atomic<int64_t> tickets;                     // executions that may still be begun
+  std::atomic<uint64_t> names[sched::kMaxThreads];  // Scheduler::ShareNames
+  struct Helper {
+    std::atomic<uint64_t> heartbeat;
+    std::atomic<uint32_t> in_program;
+    sched::LastWords last_words;
+  } helpers[kMostHelpers];
+};
+
+// What a helper sends: a head, then `size` bytes.
+enum class CrewMessage : uint32_t {
+  kSearch,     // words for the frontier
+  kLine,       // a Message for the supervisor
+  kCandidate,  // a racedet::Candidate
+  kRestart,    // the search has to begin again, alone; why
+  kBye,        // CrewBye, the last
+};
+struct CrewHead {
+  CrewMessage kind;
+  uint32_t size;
+};
+struct CrewBye {
+  uint64_t repeated = 0;  // Job::repeated, of this helper
+  uint64_t handlers_waited = 0;
+};
+
+// What the worker hears.
+class CrewListener {
+ public:
+  virtual ~CrewListener() = default;
+  virtual void OnLine(std::string_view line) = 0;
+  virtual void OnCandidate(const racedet::Candidate& candidate) = 0;
+  virtual void OnRestart(std::string_view reason) = 0;
+  virtual void OnBye(const CrewBye& bye) = 0;
+};
+
+class Crew {
+ public:
+  // `memory`: how much a helper may take, in bytes; 0: as much as it likes. Both references must
+  // outlive the crew.
+  Crew(dpor::Frontier& frontier, CrewListener& listener, int64_t executions, uint64_t memory);
+  // Kills the helpers that are left.
+  ~Crew();
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+
+  // One helper more. In the worker: its number, 0 if there can be none. In the helper: -1; then
+  // helper_number() and helper_socket() are set.
+  int Add();
+  int helper_number() const { return helper_number_; }
+  int helper_socket() const { return helper_socket_; }
+  CrewState& state() { return *state_; }
+
+  // Before an execution of the worker's own: may it be begun?
+  bool TakeTicket() { return state_->tickets.fetch_sub(1, std::memory_order_relaxed) > 0; }
+  void GiveTicketBack() { state_->tickets.fetch_add(1, std::memory_order_relaxed); }
+
+  // Between executions: reads what came, if anything did, and answers.
+  void Attend() {
+    if (state_->mail.load(std::memory_order_acquire) != seen_mail_) ReadMail();
+  }
+  // Does a helper wait for something to do?
+  bool hungry() const { return state_->hungry.load(std::memory_order_relaxed) != 0; }
+  // Gives those that wait what there is now.
+  void Feed();
+  // The worker has nothing to do: waits for something to come, at most that long.
+  void Wait(std::chrono::milliseconds longest, bool worker_is_hungry);
+  // Now and then: ends helpers that hang or take too much memory.
+  void LookAfter();
+  // Lets all tell what is left of their items, and end.
+  void Disband();
+
+  size_t size() const { return helpers_.size(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Helper {
+    uint32_t number;  // also of the frontier's worker
+    pid_t process;
+    int socket;
+    bool waits = false;  // for an item
+    std::vector<unsigned char> input;
+    uint64_t heartbeat = 0;
+    Clock::time_point last_heartbeat;
+  };
+
+  void ReadMail();
+  void Read(Helper& helper);
+  void Handle(Helper& helper, CrewMessage kind, std::span<const unsigned char> content);
+  void Serve(Helper& helper, std::span<const unsigned char> content);
+  void Answer(Helper& helper, const dpor::Words& answer);
+  void Lose(Helper& helper, bool by_itself);
+  void Poll(std::chrono::milliseconds longest);
+  void RemoveTheLost();
+  void CountHungry();
+
+  dpor::Frontier& frontier_;
+  CrewListener& listener_;
+  CrewState* state_ = nullptr;
+  uint64_t memory_;
+  std::vector<Helper> helpers_;
+  uint32_t seen_mail_ = 0;
+  bool worker_is_hungry_ = false;
+  int helper_number_ = 0, helper_socket_ = -1;
+  Clock::time_point last_look_;
+  dpor::Words words_, answer_;
+};
+
+}  // namespace mc::checker
+
+#endif  // MC_CHECKER_AGENT_CREW_H_
