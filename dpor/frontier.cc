@@ -222,7 +222,7 @@ void Frontier::Insert(WorkerId worker, WordReader& reader) {
 void Frontier::Place(NodeId node, size_t first_child, RequestId request, NodeId source) {
   for (size_t k = first_child; k < nodes_[node].children.size();) {
     const NodeId child = nodes_[node].children[k];
-    const int answer = WeakInitial(pool_, pool_[nodes_[child].event], requests_[request].events());
+    const int answer = WeakInitial(pool_, pool_[nodes_[child].event], requests_[request]);
     if (answer == kNotInitial || mutation_ == FrontierMutation::kAppendOnly) {
       ++k;
       continue;
@@ -268,7 +268,7 @@ void Frontier::Sift(NodeId node, NodeId child) {
   nodes_[node].requests = kNoRequest;
   while (id != kNoRequest) {
     const RequestId next = requests_[id].next;
-    const int answer = WeakInitial(pool_, pool_[nodes_[child].event], requests_[id].events());
+    const int answer = WeakInitial(pool_, pool_[nodes_[child].event], requests_[id]);
     if (answer == kNotInitial || (answer != 0 && mutation_ == FrontierMutation::kNoSift)) {
       requests_[id].next = kept;
       kept = id;

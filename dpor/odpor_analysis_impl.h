@@ -19,15 +19,11 @@ int OptimalSearch<kWithMutants>::IsInitial(const EventRecord& s, std::span<const
   });
 }
 
-// The same, with the request's summaries asked first.
 template <bool kWithMutants>
 int OptimalSearch<kWithMutants>::IsInitial(const EventRecord& s, const Request& request) const {
-  const std::span<const EventId> v = request.events();
-  const EventRecord& first = pool_[v[0]];
-  if (first.thread == s.thread) return SameChoices(s, first) ? 0 : kNotInitial;
-  const bool may_conflict = s.universal || request.summary.MayConflict(s.summary);
-  if ((request.threads & ThreadBit(s.thread)) == 0 && !may_conflict) return kInitialAtNone;
-  return IsInitial(s, v);
+  return WeakInitial(pool_, s, request, [this](const EventRecord& a, const EventRecord& b) {
+    return SameChoices(a, b);
+  });
 }
 
 // -- The analysis (2.4) --------------------------------------------------------------------------

@@ -28,7 +28,6 @@ void RequestStore::Append(RequestId id, EventId event) {
   const EventRecord& e = pool_[event];
   r.block[r.end++] = event;
   r.threads |= ThreadBit(e.thread);
-  r.identity += e.identity;
   r.summary.Add(e.summary);
 }
 
@@ -44,7 +43,6 @@ void RequestStore::Destroy(RequestId id) {
 void RequestStore::RemoveEvent(RequestId id, uint32_t k) {
   Request& r = requests_[id];
   EventId* events = r.block + r.begin;
-  r.identity -= pool_[events[k]].identity;
   pool_.Release(events[k]);
   for (uint32_t m = k; m > 0; --m) events[m] = events[m - 1];
   ++r.begin;
@@ -67,6 +65,12 @@ bool RequestStore::Same(const Request& a, const Request& b) const {
 bool RequestStore::Insert(RequestId id, uint32_t depth, RequestId* head) {
   Request& r = requests_[id];
   r.depth = depth;
+  // In order: requests that differ in nothing else can be many.
+  r.identity = 0;
+  for (const EventId e : r.events()) {
+    r.identity = (r.identity + pool_[e].identity) * 0x9e3779b97f4a7c15u;
+    r.identity ^= r.identity >> 29;
+  }
   size_t bucket = BucketOf(r);
   bool same = false;
   for (RequestId k = buckets_[bucket]; k != kNoRequest && !same; k = requests_[k].next_in_bucket) {

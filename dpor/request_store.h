@@ -20,7 +20,7 @@ inline constexpr RequestId kNoRequest = 0xffffffff;
 struct Request {
   Summary summary;
   uint64_t threads = 0;   // bit (thread % 64) of each thread with an event in it
-  uint64_t identity = 0;  // sum of the identities of its events
+  uint64_t identity = 0;  // hash of its events, in order; of a request that is in a list
   uint32_t* block = nullptr;
   uint32_t begin = 0, end = 0;  // the events are block[begin, end)
   uint32_t depth = 0;           // of its node

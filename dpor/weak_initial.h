@@ -6,6 +6,7 @@
 #include <span>
 
 #include "dpor/event_pool.h"
+#include "dpor/request_store.h"
 
 namespace mc::dpor {
 
@@ -35,8 +36,20 @@ int WeakInitial(const EventPool& pool, const EventRecord& s, std::span<const Eve
   return kInitialAtNone;
 }
 
-inline int WeakInitial(const EventPool& pool, const EventRecord& s, std::span<const EventId> v) {
-  return WeakInitial(pool, s, v, &EventPool::SameChoices);
+// The same, with the request's summaries asked first.
+template <typename SameChoices>
+int WeakInitial(const EventPool& pool, const EventRecord& s, const Request& request,
+                const SameChoices& same_choices) {
+  const std::span<const EventId> v = request.events();
+  const EventRecord& first = pool[v[0]];
+  if (first.thread == s.thread) return same_choices(s, first) ? 0 : kNotInitial;
+  const bool may_conflict = s.universal || request.summary.MayConflict(s.summary);
+  if ((request.threads & ThreadBit(s.thread)) == 0 && !may_conflict) return kInitialAtNone;
+  return WeakInitial(pool, s, v, same_choices);
+}
+
+inline int WeakInitial(const EventPool& pool, const EventRecord& s, const Request& request) {
+  return WeakInitial(pool, s, request, &EventPool::SameChoices);
 }
 
 }  // namespace mc::dpor

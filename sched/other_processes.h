@@ -16,6 +16,9 @@ namespace mc::sched {
 // program does not hear of the copy's end.
 int ForkCopy();
 
+// Before the process has a second thread: from then on the kernel takes ten milliseconds to make
+// room for the numbers of the engine's descriptors.
+void MakeRoomForDescriptors();
 // Makes a descriptor the engine's own: the program can neither close nor replace it, and what puts
 // the program's descriptors back leaves it alone. Returns its number, which is another one where
 // `may_move`; -1 if there is none left.

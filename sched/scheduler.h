@@ -160,9 +160,9 @@ class Scheduler final : public StateView, private SchedulerState {
   // Hash of the program's writable globals and of how the execution ended; valid after it.
   uint64_t FinalStateHash() const;
   // Where the schedule is written as it happens, for the supervisor (SharedState.step); may be
-  // null.
+  // null. `in_program` is 1 while an execution runs, not while it is thought about.
   void SetScheduleMirror(uint16_t* steps, uint32_t capacity, std::atomic<uint32_t>* count,
-                         std::atomic<uint64_t>* heartbeat);
+                         std::atomic<uint64_t>* heartbeat, std::atomic<uint32_t>* in_program);
   // Where to write what may be the last to be heard of this process; may be null.
   void SetLastWords(LastWords* words) { last_words_ = words; }
   LastWords* last_words() { return last_words_; }
@@ -613,6 +613,7 @@ class Scheduler final : public StateView, private SchedulerState {
   CheckpointStack checkpoints_;
   std::atomic<uint32_t>* mirror_count_ = nullptr;
   std::atomic<uint64_t>* heartbeat_ = nullptr;
+  std::atomic<uint32_t>* in_program_ = nullptr;
   LastWords* last_words_ = nullptr;
   bool handlers_have_waited_ = false;
 };

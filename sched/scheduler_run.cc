@@ -57,11 +57,13 @@ void Scheduler::Initialise(int (*body)(void*), void* argument) {
 }
 
 void Scheduler::SetScheduleMirror(uint16_t* steps, uint32_t capacity, std::atomic<uint32_t>* count,
-                                  std::atomic<uint64_t>* heartbeat) {
+                                  std::atomic<uint64_t>* heartbeat,
+                                  std::atomic<uint32_t>* in_program) {
   mirror_ = steps;
   mirror_capacity_ = capacity;
   mirror_count_ = count;
   heartbeat_ = heartbeat;
+  in_program_ = in_program;
 }
 
 // ------------------------------------------------------------------------------- one execution
@@ -70,6 +72,7 @@ bool Scheduler::RunExecution(Strategy& strategy, bool same_search_as_before) {
   size_t keep = 0;
   if (!strategy.BeginExecution(trace_, &keep)) return false;
   owned_.ClearLost();
+  if (in_program_ != nullptr) in_program_->store(1, std::memory_order_relaxed);
   MakeExecution(strategy, same_search_as_before ? keep : 0);
   while (owned_.lost() && !result_.diverged && result_.harness_error.empty()) {
     owned_.ClearLost();
@@ -77,6 +80,7 @@ bool Scheduler::RunExecution(Strategy& strategy, bool same_search_as_before) {
     repetition_.Follow(trace_);
     MakeExecution(repetition_, 0);
   }
+  if (in_program_ != nullptr) in_program_->store(0, std::memory_order_relaxed);
   for (Observer* o : observers_) o->OnExecutionEnd(trace_);
   // One that was given up is nothing to go on from: the search begins again.
   if (!result_.seems_endless) strategy.EndExecution(trace_);

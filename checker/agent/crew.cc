@@ -132,8 +132,8 @@ void Crew::Read(Helper& helper) {
     input.resize(before + kPart);
     const ssize_t count = recv(helper.socket, input.data() + before, kPart, MSG_DONTWAIT);
     input.resize(before + (count > 0 ? static_cast<size_t>(count) : 0));
-    if (count > 0) continue;
-    if (count < 0 && errno == EINTR) continue;
+    if (count == static_cast<ssize_t>(kPart) || (count < 0 && errno == EINTR)) continue;
+    if (count > 0) break;
     if (count == 0 || errno != EAGAIN) helper.process = -helper.process;  // it has ended
     break;
   }
@@ -172,7 +172,7 @@ void Crew::Handle(Helper& helper, CrewMessage kind, std::span<const unsigned cha
       if (content.size() != sizeof bye) break;
       memcpy(&bye, content.data(), sizeof bye);
       listener_.OnBye(bye);
-      frontier_.Lose(helper.number, false);  // it has told what is left
+      Lose(helper, false);  // it has told what is left
       break;
     }
   }
@@ -262,6 +262,7 @@ void Crew::LookAfter() {
   const Clock::time_point now = Clock::now();
   if (now - last_look_ < milliseconds(200)) return;
   last_look_ = now;
+  ReadMail();  // whoever was killed has sent nothing
   for (Helper& helper : helpers_) {
     const CrewState::Helper& state = state_->helpers[helper.number - 1];
     const uint64_t heartbeat = state.heartbeat.load(std::memory_order_relaxed);

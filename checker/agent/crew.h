@@ -140,7 +140,7 @@ class Crew {
   bool worker_is_hungry_ = false;
   int helper_number_ = 0, helper_socket_ = -1;
   Clock::time_point last_look_;
-  dpor::Words words_, answer_;
+  dpor::Words words_, answer_, sent_;
 };
 
 }  // namespace mc::checker

@@ -12,6 +12,7 @@
 #include "checker/agent/schedule_text.h"
 #include "sched/hidden_state.h"
 #include "sched/kernel_state.h"
+#include "sched/other_processes.h"
 #include "sched/start.h"
 
 namespace mc::checker {
@@ -116,11 +117,12 @@ void Worker::Run(const Message& message) {
   Job& job = *found->second;
   if (!initialised_) {
     initialised_ = true;
+    sched::MakeRoomForDescriptors();
     PrepareOutput();
     SilenceOutput();
     g_scheduler.Initialise(&RunProgram, nullptr);
     g_scheduler.SetScheduleMirror(shared_->step, SharedState::kMaxSteps, &shared_->steps,
-                                  &shared_->transitions);
+                                  &shared_->transitions, &shared_->in_program);
     g_scheduler.SetLastWords(&shared_->last_words);
   }
   if (active_ != &job) {
@@ -162,9 +164,7 @@ Worker::SliceEnd Worker::RunSlice(Job& job, uint64_t executions, std::chrono::mi
   uint64_t waited = 0;
   for (uint64_t run = 0; run - waited < executions; ++run) {
     if (crew_ != nullptr && !crew_->TakeTicket()) break;
-    shared_->in_program.store(1, std::memory_order_relaxed);
     const bool ran = g_scheduler.RunExecution(job.search(), same_search);
-    shared_->in_program.store(0, std::memory_order_relaxed);
     job.repeated += g_scheduler.repeated_events();
     const bool waits = !ran && crew_ != nullptr && job.search().shared()->waits();
     if (waits) {

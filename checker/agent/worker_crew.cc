@@ -140,7 +140,8 @@ void Worker::ServeAsHelper(Job& job, bool stop_on_bug) {
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   static std::atomic<uint32_t> step_count;
   g_scheduler.SetScheduleMirror(steps == MAP_FAILED ? nullptr : static_cast<uint16_t*>(steps),
-                                SharedState::kMaxSteps, &step_count, &helper_->own().heartbeat);
+                                SharedState::kMaxSteps, &step_count, &helper_->own().heartbeat,
+                                &helper_->own().in_program);
   g_scheduler.SetLastWords(&helper_->own().last_words);
   job.search().shared()->BecomeHelper(helper_.get());
   const uint64_t repeated_before = job.repeated;
@@ -148,9 +149,7 @@ void Worker::ServeAsHelper(Job& job, bool stop_on_bug) {
   Clock::time_point last_report = Clock::now();
   for (uint64_t run = 0; state.stop.load(std::memory_order_relaxed) == 0; ++run) {
     if (state.tickets.fetch_sub(1, std::memory_order_relaxed) <= 0) break;
-    helper_->own().in_program.store(1, std::memory_order_relaxed);
     const bool ran = g_scheduler.RunExecution(job.search(), true);
-    helper_->own().in_program.store(0, std::memory_order_relaxed);
     job.repeated += g_scheduler.repeated_events();
     if (!ran) {
       ReportFailureToRun(job);

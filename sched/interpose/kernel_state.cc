@@ -353,6 +353,11 @@ bool IsOwnDescriptor(long descriptor) {
   return std::find(own.begin(), own.end(), descriptor) != own.end();
 }
 
+void MakeRoomForDescriptors() {
+  const int copy = Duplicate(STDIN_FILENO);
+  if (copy >= 0) CloseOwnDescriptor(copy);
+}
+
 int OwnDescriptor(int descriptor, bool may_move) {
   if (!may_move) {
     TheState().own.push_back(descriptor);
