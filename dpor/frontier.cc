@@ -29,11 +29,14 @@ void Frontier::Serve(WorkerId worker, std::span<const uint32_t> message, Words* 
     case WorkerMessage::kStarted:
       Start(worker, reader, answer);
       break;
-    case WorkerMessage::kState:
-      TakeState(worker, reader, answer);
+    case WorkerMessage::kGive:
+      TakeBack(worker, reader);
+      break;
+    case WorkerMessage::kCounts:
+      Count(worker, reader);
       break;
     case WorkerMessage::kFinished:
-      Finish(worker, reader);
+      Finish(worker);
       break;
     case WorkerMessage::kTake:
       Take(worker, answer);
@@ -54,12 +57,23 @@ Frontier::NodeId Frontier::AddChild(NodeId parent, EventId event, State state) {
     free_.pop_back();
     nodes_[id] = Node();
   }
-  nodes_[id].event = event;
-  nodes_[id].parent = parent;
-  nodes_[id].depth = nodes_[parent].depth + 1;
-  nodes_[id].state = state;
-  nodes_[parent].children.push_back(id);
-  nodes_[parent].started = true;
+  Node& node = nodes_[id];
+  Node& above = nodes_[parent];
+  node.event = event;
+  node.parent = parent;
+  node.depth = above.depth + 1;
+  node.state = state;
+  if (state != State::kDone) {
+    ++above.open_children;
+    const EventRecord& e = pool_[event];
+    const auto sleeps = [&](NodeId sleeper) {
+      const EventRecord& s = pool_[nodes_[sleeper].event];
+      return nodes_[sleeper].state != State::kDone && s.thread != e.thread && !pool_.Conflict(s, e);
+    };
+    std::ranges::copy_if(above.sleepers, std::back_inserter(node.sleepers), sleeps);
+    std::ranges::copy_if(above.children, std::back_inserter(node.sleepers), sleeps);
+  }
+  above.children.push_back(id);
   return id;
 }
 
@@ -72,7 +86,8 @@ void Frontier::FreeChildren(NodeId node) {
     left.insert(left.end(), nodes_[id].children.begin(), nodes_[id].children.end());
     FreeRequests(id);
     pool_.Release(nodes_[id].event);
-    nodes_[id].children.clear();
+    nodes_[id] = Node();
+    nodes_[id].state = State::kDone;
     free_.push_back(id);
   }
 }
@@ -89,6 +104,7 @@ void Frontier::FreeRequests(NodeId node) {
 // A list is told from others by its node.
 void Frontier::InsertRequest(NodeId node, RequestId request) {
   requests_.Insert(request, node, &nodes_[node].requests);
+  ListIfReady(node);
 }
 
 Frontier::NodeId Frontier::AncestorAt(NodeId node, uint32_t depth) const {
@@ -102,47 +118,37 @@ size_t Frontier::IndexAmongSiblings(NodeId node) const {
 }
 
 bool Frontier::SleepsAt(NodeId sibling, NodeId node) const {
-  const EventRecord& sleeper = pool_[nodes_[sibling].event];
-  for (; nodes_[node].depth >= nodes_[sibling].depth; node = nodes_[node].parent) {
-    const EventRecord& event = pool_[nodes_[node].event];
-    if (event.thread == sleeper.thread || pool_.Conflict(sleeper, event)) return false;
-  }
-  return true;
+  return std::ranges::find(nodes_[node].sleepers, sibling) != nodes_[node].sleepers.end();
 }
 
-bool Frontier::HasPendingSleeper(NodeId node) const {
-  if (mutation_ == FrontierMutation::kGiveUpEarly) return false;
-  for (NodeId child = node; child != kRoot; child = nodes_[child].parent) {
-    for (const NodeId sibling : nodes_[nodes_[child].parent].children) {
-      if (sibling == child) break;
-      if (nodes_[sibling].state != State::kDone && SleepsAt(sibling, node)) return true;
-    }
-  }
-  return false;
+Frontier::NodeId Frontier::PendingSleeper(NodeId node) {
+  if (mutation_ == FrontierMutation::kGiveUpEarly) return kNoNode;
+  std::vector<NodeId>& sleepers = nodes_[node].sleepers;
+  while (!sleepers.empty() && nodes_[sleepers.back()].state == State::kDone) sleepers.pop_back();
+  return sleepers.empty() ? kNoNode : sleepers.back();
 }
 
-bool Frontier::MayTake(NodeId node, WorkerId worker) const {
-  const Node& n = nodes_[node];
-  return n.state == State::kOpen && !n.busy && (n.requests != kNoRequest || !n.started) &&
-         (!n.only_owner || worker == 0);
+void Frontier::ListIfReady(NodeId node) {
+  if (!IsReady(node) || nodes_[node].listed) return;
+  const uint32_t depth = nodes_[node].depth;
+  if (ready_.size() <= depth) ready_.resize(depth + 1);
+  ready_[depth].push_back(node);
+  nodes_[node].listed = true;
 }
 
 // The shallowest, so that items are large.
-Frontier::NodeId Frontier::BestFor(WorkerId worker) const {
-  NodeId best = kNoNode;
-  std::vector<NodeId> left = {kRoot};
-  while (!left.empty()) {
-    const NodeId node = left.back();
-    left.pop_back();
-    const Node& n = nodes_[node];
-    if (n.state != State::kOpen || (best != kNoNode && n.depth >= nodes_[best].depth)) continue;
-    if (MayTake(node, worker)) {
-      best = node;
-      continue;
+Frontier::NodeId Frontier::Best() {
+  for (uint32_t depth = 0; depth < ready_.size(); ++depth) {
+    std::vector<NodeId>& nodes = ready_[depth];
+    while (!nodes.empty()) {
+      const NodeId node = nodes.back();
+      const bool is_here = nodes_[node].depth == depth;  // else it was freed and is another one now
+      if (is_here && IsReady(node)) return node;
+      if (is_here) nodes_[node].listed = false;
+      nodes.pop_back();
     }
-    left.insert(left.end(), n.children.rbegin(), n.children.rend());
   }
-  return best;
+  return kNoNode;
 }
 
 size_t Frontier::pending() const {
@@ -153,7 +159,7 @@ size_t Frontier::pending() const {
     const Node& n = nodes_[node];
     left.pop_back();
     if (n.state == State::kDone || node == at_[0]) continue;
-    if (n.state == State::kOut || !n.started) {
+    if (n.state == State::kOut) {
       ++count;
       continue;
     }
@@ -163,30 +169,31 @@ size_t Frontier::pending() const {
   return count;
 }
 
-// In the order in which nodes were started, so that sleepers are looked at before those that wait
-// for them; children before their parents.
-void Frontier::Sweep() {
-  struct Visit {
-    NodeId node;
-    size_t next_child;
-  };
-  std::vector<Visit> stack = {{kRoot, 0}};
-  while (!stack.empty()) {
-    Visit& top = stack.back();
-    Node& n = nodes_[top.node];
-    if (n.state == State::kOpen && top.next_child < n.children.size()) {
-      stack.push_back({n.children[top.next_child++], 0});
-      continue;
-    }
-    const NodeId node = top.node;
-    stack.pop_back();
-    if (n.state != State::kOpen || !n.started || n.busy || n.requests != kNoRequest) continue;
-    const bool all_done = std::ranges::all_of(
-        n.children, [&](NodeId child) { return nodes_[child].state == State::kDone; });
-    if (!all_done || HasPendingSleeper(node)) continue;
-    n.state = State::kDone;
-    FreeChildren(node);
+void Frontier::SetDone(NodeId node) {
+  to_check_.assign(1, node);
+  nodes_[node].state = State::kOpen;
+  while (!to_check_.empty()) {
+    const NodeId next = to_check_.back();
+    to_check_.pop_back();
+    Check(next);
   }
+}
+
+void Frontier::Check(NodeId node) {
+  Node& n = nodes_[node];
+  if (n.state != State::kOpen || n.busy || n.requests != kNoRequest || n.open_children > 0) return;
+  if (const NodeId sleeper = PendingSleeper(node); sleeper != kNoNode) {
+    nodes_[sleeper].waiters.push_back(node);
+    return;
+  }
+  n.state = State::kDone;
+  to_check_.insert(to_check_.end(), n.waiters.begin(), n.waiters.end());
+  n.waiters.clear();
+  if (node != kRoot) {
+    --nodes_[n.parent].open_children;
+    to_check_.push_back(n.parent);
+  }
+  FreeChildren(node);
 }
 
 // -- What workers say ----------------------------------------------------------------------------
@@ -206,7 +213,7 @@ void Frontier::Insert(WorkerId worker, WordReader& reader) {
   const NodeId item = at_[worker];
   while (!reader.AtEnd() && reader.ok()) {
     const uint32_t depth = reader.Next();
-    const RequestId request = ReadSequence(reader, &pool_, &requests_);
+    const RequestId request = ReadRequest(reader);
     if (item == kNoNode || depth >= nodes_[item].depth || requests_[request].length() == 0) {
       requests_.Destroy(request);
       Fail("a request for a node that is not above its worker's item");
@@ -251,15 +258,16 @@ void Frontier::Start(WorkerId worker, WordReader& reader, Words* answer) {
   if (node == kNoNode || !nodes_[node].busy || count == 0) return Fail("nothing was to be started");
   nodes_[node].busy = false;
   do {
-    const NodeId child = AddChild(node, ReadEvent(reader, &pool_), State::kOpen);
+    const NodeId child = AddChild(node, Read(reader), State::kOpen);
     Sift(node, child);
     node = child;
-  } while (--count > 0 && HasPendingSleeper(node));
-  if (HasPendingSleeper(node)) return Fail("still asleep at the end of a request");
+  } while (--count > 0 && PendingSleeper(node) != kNoNode);
+  if (PendingSleeper(node) != kNoNode) return Fail("still asleep at the end of a request");
   nodes_[node].state = State::kOut;
   at_[worker] = node;
   answer->push_back(nodes_[node].depth);
   WriteRequests(pool_, requests_, nodes_[node].requests, kNoRequest, answer);
+  FreeRequests(node);
 }
 
 // The sifting of 2.2: hands the new child every request that can begin with it.
@@ -284,90 +292,61 @@ void Frontier::Sift(NodeId node, NodeId child) {
     id = next;
   }
   nodes_[node].requests = kept;
+  ListIfReady(node);
 }
 
-void Frontier::TakeState(WorkerId worker, WordReader& reader, Words* answer) {
-  const NodeId root = at_[worker];
-  if (root == kNoNode || nodes_[root].state != State::kOut) return Fail("no item to tell of");
-  const bool gives_away = reader.Next() != 0;
-  Count(worker, reader);
-  FreeChildren(root);
-  FreeRequests(root);
-  std::vector<NodeId> path;
-  const NodeId leaf = ReadNodes(root, reader.NextCount(), reader, &path);
-  nodes_[leaf].state = State::kDone;
-  answer->push_back(nodes_[root].depth);
-  if (!gives_away) return;
-  nodes_[root].state = State::kOpen;
-  nodes_[root].only_owner = false;
-  at_[worker] = kNoNode;
-  size_t k = 0;
-  while (k < path.size() && nodes_[path[k]].requests == kNoRequest) ++k;
-  answer->front() = kNothing;
-  if (k + 1 < path.size()) {
-    nodes_[path[k + 1]].state = State::kOut;
-    at_[worker] = path[k + 1];
-    answer->front() = nodes_[path[k + 1]].depth;
-  }
-  Sweep();
-}
-
-// Reads `count` nodes, one below the other. Returns the last child.
-Frontier::NodeId Frontier::ReadNodes(NodeId root, uint32_t count, WordReader& reader,
-                                     std::vector<NodeId>* path) {
-  NodeId node = root;
-  for (; count > 0 && reader.ok(); --count) {
-    path->push_back(node);
+void Frontier::TakeBack(WorkerId worker, WordReader& reader) {
+  NodeId node = at_[worker];
+  if (node == kNoNode || nodes_[node].state != State::kOut) return Fail("no item to give away");
+  FreeRequests(node);
+  for (uint32_t count = reader.NextCount(); count > 0 && reader.ok(); --count) {
+    nodes_[node].state = State::kOpen;
     for (uint32_t left = reader.NextCount(); left > 0; --left) {
-      AddChild(node, ReadEvent(reader, &pool_), State::kDone);
+      AddChild(node, Read(reader), State::kDone);
     }
-    const NodeId child = AddChild(node, ReadEvent(reader, &pool_), State::kOpen);
+    const NodeId child = AddChild(node, Read(reader), State::kOpen);
     for (uint32_t left = reader.NextCount(); left > 0; --left) {
-      InsertRequest(node, ReadSequence(reader, &pool_, &requests_));
+      InsertRequest(node, ReadRequest(reader));
     }
     node = child;
   }
-  return node;
+  const bool keeps = reader.Next() != 0;
+  at_[worker] = keeps ? node : kNoNode;
+  if (keeps) {
+    nodes_[node].state = State::kOut;
+  } else {
+    SetDone(node);
+  }
 }
 
-void Frontier::Finish(WorkerId worker, WordReader& reader) {
-  Count(worker, reader);
+void Frontier::Finish(WorkerId worker) {
   const NodeId node = at_[worker];
-  at_[worker] = kNoNode;
-  if (node == kNoNode) return;
-  if (nodes_[node].state != State::kOut) return Fail("an item was finished before it was started");
+  if (node == kNoNode || nodes_[node].state != State::kOut) {
+    return Fail("an item was finished before it was started");
+  }
   ++finished_;
-  nodes_[node].state = State::kDone;
-  FreeChildren(node);
+  at_[worker] = kNoNode;
   FreeRequests(node);
-  Sweep();
+  SetDone(node);
 }
 
 void Frontier::Take(WorkerId worker, Words* answer) {
   if (at_[worker] != kNoNode) return Fail("a second item was asked for");
-  const NodeId node = BestFor(worker);
+  const NodeId node = Best();
   if (node == kNoNode) {
     answer->push_back(static_cast<uint32_t>(complete() ? ItemKind::kOver : ItemKind::kNone));
     return;
   }
-  Node& n = nodes_[node];
+  nodes_[node].busy = true;
   at_[worker] = node;
-  if (n.started) {
-    n.busy = true;
-    answer->push_back(static_cast<uint32_t>(ItemKind::kStart));
-    WritePath(node, true, answer);
-    WriteSequence(pool_, requests_[n.requests].events(), answer);
-  } else {
-    n.state = State::kOut;
-    answer->push_back(static_cast<uint32_t>(ItemKind::kOwn));
-    WritePath(node, false, answer);
-    WriteRequests(pool_, requests_, n.requests, kNoRequest, answer);
-  }
+  answer->push_back(static_cast<uint32_t>(ItemKind::kStart));
+  WritePath(node, answer);
+  WriteSequence(pool_, requests_[nodes_[node].requests].events(), answer);
 }
 
 // The length of the path; for each of its events the siblings started earlier, then the event; and
 // what has been started at the node itself.
-void Frontier::WritePath(NodeId node, bool with_own_children, Words* answer) const {
+void Frontier::WritePath(NodeId node, Words* answer) const {
   std::vector<NodeId> path(nodes_[node].depth);
   for (NodeId at = node; at != kRoot; at = nodes_[at].parent) path[nodes_[at].depth - 1] = at;
   answer->push_back(nodes_[node].depth);
@@ -378,29 +357,42 @@ void Frontier::WritePath(NodeId node, bool with_own_children, Words* answer) con
     for (size_t k = 0; k < earlier; ++k) WriteEvent(pool_[nodes_[siblings[k]].event], answer);
     WriteEvent(pool_[nodes_[at].event], answer);
   }
-  if (!with_own_children) return;
   answer->push_back(static_cast<uint32_t>(nodes_[node].children.size()));
   for (const NodeId child : nodes_[node].children) {
     WriteEvent(pool_[nodes_[child].event], answer);
   }
 }
 
-void Frontier::Lose(WorkerId worker, bool by_itself) {
-  if (worker >= at_.size() || at_[worker] == kNoNode) return;
-  const NodeId node = at_[worker];
-  at_[worker] = kNoNode;
-  nodes_[node].busy = false;
-  if (nodes_[node].state == State::kOut) nodes_[node].state = State::kOpen;
-  if (by_itself) {
-    std::vector<NodeId> left = {node};
-    while (!left.empty()) {
-      Node& n = nodes_[left.back()];
-      left.pop_back();
-      n.only_owner = true;
-      left.insert(left.end(), n.children.begin(), n.children.end());
+// -- Events that many requests have --------------------------------------------------------------
+
+EventId Frontier::Read(WordReader& reader) {
+  constexpr size_t kRecent = 1 << 12;
+  if (recent_.empty()) recent_.assign(kRecent, kNoEvent);
+  const EventId read = ReadEvent(reader, &pool_);
+  const EventRecord& e = pool_[read];
+  const uint64_t bits = e.summary.read * 3 + e.summary.write * 5 + e.summary.add * 7;
+  EventId& known = recent_[((e.identity ^ bits) * 0x9e3779b97f4a7c15u) >> 52];
+  if (known != kNoEvent) {
+    const EventRecord& k = pool_[known];
+    if (k.thread == e.thread && k.index == e.index && k.exact == e.exact &&
+        k.universal == e.universal && EventPool::SameChoices(k, e) &&
+        std::ranges::equal(k.footprint(), e.footprint())) {
+      pool_.Release(read);
+      pool_.AddReference(known);
+      return known;
     }
+    pool_.Release(known);
   }
-  Sweep();
+  pool_.AddReference(read);
+  known = read;
+  return read;
+}
+
+RequestId Frontier::ReadRequest(WordReader& reader) {
+  const uint32_t length = reader.NextCount();
+  const RequestId id = requests_.Create(length);
+  for (uint32_t k = 0; k < length; ++k) requests_.Append(id, Read(reader));
+  return id;
 }
 
 }  // namespace mc::dpor

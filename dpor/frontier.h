@@ -6,8 +6,7 @@
 // which they were started, and the requests that wait there. A node is
 //   open   its requests may be started by anybody, one at a time (while one is, it is `busy`: no
 //          other child may be started until it is known what event the first one is);
-//   out    the subtree from here on is a worker's. What is below it in this tree is how it stood
-//          when the worker last told; it counts only if the worker is lost;
+//   out    the subtree from here on is a worker's, and nothing below is known here;
 //   done   nothing is pending in it, nor below any event that sleeps there.
 //
 // A request that comes late, from the subtree of child c, to a node at which children were started
@@ -18,7 +17,7 @@
 // Invariants
 //  * A node that is out has no pending sleeper.
 //  * A node is done before its children are forgotten.
-//  * Nothing a worker did counts before it has told (kFinished, kState).
+// What is out to a worker that dies is lost: the search has to begin again.
 #ifndef MC_DPOR_FRONTIER_H_
 #define MC_DPOR_FRONTIER_H_
 
@@ -53,12 +52,11 @@ class Frontier {
 
   // What a worker says (WorkerMessage), and the answer, if there is one.
   void Serve(WorkerId worker, std::span<const uint32_t> message, Words* answer);
-  // The worker will say nothing any more: what it has goes back. `by_itself`: it died, so only
-  // worker 0 will get that again.
-  void Lose(WorkerId worker, bool by_itself);
 
-  // Is there something that the worker could take?
-  bool HasWorkFor(WorkerId worker) const { return BestFor(worker) != kNoNode; }
+  // Is there something that a worker could take?
+  bool HasWork() { return Best() != kNoNode; }
+  // Has the worker an item?
+  bool IsAtWork(WorkerId worker) const { return worker < at_.size() && at_[worker] != kNoNode; }
   bool complete() const { return nodes_[kRoot].state == State::kDone; }
   // Counts of what the workers but 0 have told since the last call.
   SearchCounts TakeCounts();
@@ -81,15 +79,18 @@ class Frontier {
     EventId event = kNoEvent;  // that leads here
     NodeId parent = kNoNode;
     uint32_t depth = 0;
+    uint32_t open_children = 0;  // that are not done
     State state = State::kOpen;
     bool busy = false;
-    bool started = false;     // some child was started, or the run from here ended here
-    bool only_owner = false;  // only worker 0 may have it
+    bool listed = false;  // in ready_
     RequestId requests = kNoRequest;
     std::vector<NodeId> children;  // in the order in which they were started
+    // Those whose events sleep here and that were not done when that was last asked.
+    std::vector<NodeId> sleepers;
+    // Nodes that were not done only because this one sleeps there and was not.
+    std::vector<NodeId> waiters;
   };
 
-  Node& NodeOf(WorkerId worker) { return nodes_[at_[worker]]; }
   NodeId AddChild(NodeId parent, EventId event, State state);
   void FreeChildren(NodeId node);
   void FreeRequests(NodeId node);
@@ -97,23 +98,33 @@ class Frontier {
   NodeId AncestorAt(NodeId node, uint32_t depth) const;
   size_t IndexAmongSiblings(NodeId node) const;
   // Does the event of `sibling` (a sibling of an ancestor of `node`, or of itself, that was started
-  // earlier) sleep at `node`?
+  // earlier, and is not done) sleep at `node`?
   bool SleepsAt(NodeId sibling, NodeId node) const;
-  bool HasPendingSleeper(NodeId node) const;
-  bool MayTake(NodeId node, WorkerId worker) const;
-  NodeId BestFor(WorkerId worker) const;
+  // One that sleeps at the node and is not done; or kNoNode.
+  NodeId PendingSleeper(NodeId node);
+  // Enters the node in ready_ if it has a request that may be started.
+  void ListIfReady(NodeId node);
+  bool IsReady(NodeId node) const {
+    const Node& n = nodes_[node];
+    return n.state == State::kOpen && !n.busy && n.requests != kNoRequest;
+  }
+  NodeId Best();
 
   void Insert(WorkerId worker, WordReader& reader);
   void Place(NodeId node, size_t first_child, RequestId request, NodeId source);
   void Start(WorkerId worker, WordReader& reader, Words* answer);
   void Sift(NodeId node, NodeId child);
-  void TakeState(WorkerId worker, WordReader& reader, Words* answer);
-  NodeId ReadNodes(NodeId root, uint32_t count, WordReader& reader, std::vector<NodeId>* path);
-  void Finish(WorkerId worker, WordReader& reader);
+  void TakeBack(WorkerId worker, WordReader& reader);
+  void Finish(WorkerId worker);
   void Take(WorkerId worker, Words* answer);
-  void WritePath(NodeId node, bool with_own_children, Words* answer) const;
-  // Finds out which nodes are done by now.
-  void Sweep();
+  void WritePath(NodeId node, Words* answer) const;
+  // An event that may be equal to one read lately.
+  EventId Read(WordReader& reader);
+  RequestId ReadRequest(WordReader& reader);
+  // The subtree of an item is done; so may others be by that.
+  void SetDone(NodeId node);
+  // Is the node done by now?
+  void Check(NodeId node);
   void Count(WorkerId worker, WordReader& reader);
   void Fail(const char* what) {
     if (error_.empty()) error_ = what;
@@ -121,8 +132,12 @@ class Frontier {
 
   EventPool pool_;
   RequestStore requests_{pool_};
+  std::vector<EventId> recent_;  // one reference each
   std::vector<Node> nodes_;
   std::vector<NodeId> free_;
+  // By depth: nodes that are ready, and some that were.
+  std::vector<std::vector<NodeId>> ready_;
+  std::vector<NodeId> to_check_;
   std::vector<NodeId> at_;  // by worker: the node that is out to it, or busy for it, or kNoNode
   SearchCounts counts_;
   size_t finished_ = 0;

@@ -77,8 +77,8 @@ class OptimalSearch final : public Search, public SharedSearch {
   void BecomeHelper(FrontierLink* link) override;
   bool waits() const override { return waits_; }
   void GiveAway() override;
-  void ReportState() override;
   void Leave() override;
+  void TellCounts() override;
   void AddCounts(const SearchCounts& counts) override;
 
   const OptimalSearchCounters& counters() const { return counters_; }
@@ -138,14 +138,13 @@ class OptimalSearch final : public Search, public SharedSearch {
   bool TakeItem();
   void FinishItem();
   uint32_t EndOfRequests() const;
-  void ReadItem(ItemKind kind, WordReader& reader);
+  void ReadItem(WordReader& reader);
   void ReadSleepers(WordReader& reader);
   void DropItem();
   void EnterSleepersOf(size_t position);
   void TakeOver(size_t position);
   void TellRequests();
-  void WriteState(uint32_t last, bool gives_away, Words* words);
-  SearchCounts CountsToTell();
+  void GiveNodes(uint32_t end, bool kept);
 
   int IsInitial(const EventRecord& s, std::span<const EventId> v) const;
   int IsInitial(const EventRecord& s, const Request& request) const;
@@ -173,15 +172,14 @@ class OptimalSearch final : public Search, public SharedSearch {
 
   // -- sharing
   FrontierLink* link_ = nullptr;
-  uint32_t own_from_ = 0;  // the item's root
+  static constexpr uint32_t kNowhere = 0xffffffff;
+  uint32_t own_from_ = 0;  // the item's root; kNowhere if it is not known, or there is none
   bool has_item_ = true;
   bool waits_ = false;
-  bool takes_over_ = false;      // the execution that runs is the first of its item
-  bool starts_request_ = false;  // and the item is a request, to be started at node item_depth_
+  bool takes_over_ = false;  // the execution that runs is the first of its item
   uint32_t item_depth_ = 0;
   // By depth: what was started there earlier than the path of the item, until it is entered.
   std::vector<std::vector<EventId>> item_sleepers_;
-  RequestId item_requests_ = kNoRequest;  // a chain, in no list
   bool has_requests_to_tell_ = false;
   SearchCounts told_counts_;
   uint64_t others_runs_ = 0;

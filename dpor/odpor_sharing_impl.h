@@ -21,44 +21,30 @@ bool OptimalSearch<kWithMutants>::TakeItem() {
   waits_ = kind == ItemKind::kNone;
   complete_ = kind == ItemKind::kOver;
   if (waits_ || complete_) return false;
-  ReadItem(kind, reader);
+  ReadItem(reader);
   if (!reader.ok() || plan_.empty()) SetError("an item cannot be read");
   return error_.empty();
 }
 
 template <bool kWithMutants>
 void OptimalSearch<kWithMutants>::FinishItem() {
+  TellCounts();
   words_.assign(1, static_cast<uint32_t>(WorkerMessage::kFinished));
-  WriteCounts(CountsToTell(), &words_);
   link_->Tell(words_);
   DropItem();
 }
 
 // The path becomes the plan of the next execution, which repeats nothing of the last one.
 template <bool kWithMutants>
-void OptimalSearch<kWithMutants>::ReadItem(ItemKind kind, WordReader& reader) {
+void OptimalSearch<kWithMutants>::ReadItem(WordReader& reader) {
   item_depth_ = reader.NextCount();
   for (uint32_t d = 0; d < item_depth_; ++d) {
     ReadSleepers(reader);
     plan_.push_back(ReadEvent(reader, &pool_));
   }
-  starts_request_ = kind == ItemKind::kStart;
-  if (starts_request_) {
-    ReadSleepers(reader);
-    for (uint32_t left = reader.NextCount(); left > 0; --left) {
-      plan_.push_back(ReadEvent(reader, &pool_));
-    }
-  } else {
-    for (uint32_t left = reader.NextCount(); left > 0; --left) {
-      const RequestId request = ReadSequence(reader, &pool_, &requests_);
-      requests_[request].next = std::exchange(item_requests_, request);
-    }
-    if (item_requests_ != kNoRequest) {
-      for (const EventId e : requests_[item_requests_].events()) {
-        pool_.AddReference(e);
-        plan_.push_back(e);
-      }
-    }
+  ReadSleepers(reader);
+  for (uint32_t left = reader.NextCount(); left > 0; --left) {
+    plan_.push_back(ReadEvent(reader, &pool_));
   }
   has_item_ = takes_over_ = true;
 }
@@ -84,7 +70,7 @@ void OptimalSearch<kWithMutants>::DropItem() {
   plan_.clear();
   item_sleepers_.clear();
   branch_depth_ = 0;
-  own_from_ = kNothing;
+  own_from_ = kNowhere;
   has_item_ = takes_over_ = has_requests_to_tell_ = false;
 }
 
@@ -108,28 +94,20 @@ template <bool kWithMutants>
 void OptimalSearch<kWithMutants>::TakeOver(size_t plan_end) {
   takes_over_ = false;
   item_sleepers_.clear();
-  own_from_ = item_depth_;
-  if (starts_request_) {
-    words_.assign(1, static_cast<uint32_t>(WorkerMessage::kStarted));
-    words_.push_back(static_cast<uint32_t>(plan_end - item_depth_));
-    for (size_t p = item_depth_; p < plan_end; ++p) WriteEvent(path_.record(p), &words_);
-    link_->Ask(words_, &answer_);
-    WordReader reader(answer_);
-    own_from_ = reader.Next();
-    if (own_from_ <= item_depth_ || own_from_ > plan_end) {
-      SetError("no place in the tree for what was started");
-      own_from_ = static_cast<uint32_t>(plan_end);
-      return;
-    }
-    for (uint32_t left = reader.NextCount(); left > 0; --left) {
-      const RequestId request = ReadSequence(reader, &pool_, &requests_);
-      requests_.Insert(request, own_from_, &nodes_[own_from_].requests);
-    }
-  } else {
-    while (item_requests_ != kNoRequest) {
-      const RequestId request = std::exchange(item_requests_, requests_[item_requests_].next);
-      requests_.Insert(request, own_from_, &nodes_[own_from_].requests);
-    }
+  words_.assign(1, static_cast<uint32_t>(WorkerMessage::kStarted));
+  words_.push_back(static_cast<uint32_t>(plan_end - item_depth_));
+  for (size_t p = item_depth_; p < plan_end; ++p) WriteEvent(path_.record(p), &words_);
+  link_->Ask(words_, &answer_);
+  WordReader reader(answer_);
+  own_from_ = reader.Next();
+  if (own_from_ <= item_depth_ || own_from_ > plan_end) {
+    SetError("no place in the tree for what was started");
+    own_from_ = static_cast<uint32_t>(plan_end);
+    return;
+  }
+  for (uint32_t left = reader.NextCount(); left > 0; --left) {
+    const RequestId request = ReadSequence(reader, &pool_, &requests_);
+    requests_.Insert(request, own_from_, &nodes_[own_from_].requests);
   }
   for (size_t p = own_from_; p < plan_end; ++p) HandDown(p);
 }
@@ -152,27 +130,12 @@ void OptimalSearch<kWithMutants>::TellRequests() {
 }
 
 template <bool kWithMutants>
-SearchCounts OptimalSearch<kWithMutants>::CountsToTell() {
+void OptimalSearch<kWithMutants>::TellCounts() {
   const SearchCounts all = {executions_, sleep_blocked_, assumption_failed_, transitions_};
-  const SearchCounts untold = all.Since(told_counts_);
+  words_.assign(1, static_cast<uint32_t>(WorkerMessage::kCounts));
+  WriteCounts(all.Since(told_counts_), &words_);
   told_counts_ = all;
-  return untold;
-}
-
-// The item's nodes down to `last`: what lies deeper has no requests.
-template <bool kWithMutants>
-void OptimalSearch<kWithMutants>::WriteState(uint32_t last, bool gives_away, Words* words) {
-  words->assign(1, static_cast<uint32_t>(WorkerMessage::kState));
-  words->push_back(gives_away ? 1 : 0);
-  WriteCounts(CountsToTell(), words);
-  words->push_back(last + 1 - own_from_);
-  for (uint32_t d = own_from_; d <= last; ++d) {
-    const uint32_t first = nodes_[d].first_entry, end = nodes_[d + 1].first_entry;
-    words->push_back(end - first);
-    for (uint32_t k = first; k < end; ++k) WriteEvent(pool_[sleep_entries_[k].event], words);
-    WriteEvent(path_.record(d), words);
-    WriteRequests(pool_, requests_, nodes_[d].requests, kNoRequest, words);
-  }
+  link_->Tell(words_);
 }
 
 // The item's nodes from there on have no requests.
@@ -183,42 +146,46 @@ uint32_t OptimalSearch<kWithMutants>::EndOfRequests() const {
   return end;
 }
 
+// The item's nodes before `end`. What is below, if it is not `kept`, has no requests.
+template <bool kWithMutants>
+void OptimalSearch<kWithMutants>::GiveNodes(uint32_t end, bool kept) {
+  words_.assign(1, static_cast<uint32_t>(WorkerMessage::kGive));
+  words_.push_back(end - own_from_);
+  for (uint32_t d = own_from_; d < end; ++d) {
+    const uint32_t first = nodes_[d].first_entry, last = nodes_[d + 1].first_entry;
+    words_.push_back(last - first);
+    for (uint32_t k = first; k < last; ++k) WriteEvent(pool_[sleep_entries_[k].event], &words_);
+    WriteEvent(path_.record(d), &words_);
+    WriteRequests(pool_, requests_, nodes_[d].requests, kNoRequest, &words_);
+  }
+  words_.push_back(kept ? 1 : 0);
+  link_->Tell(words_);
+}
+
 template <bool kWithMutants>
 void OptimalSearch<kWithMutants>::GiveAway() {
   if (!has_item_ || !error_.empty()) return;
   const uint32_t end = EndOfRequests();
   if (end == own_from_) return;
-  const uint32_t last = end - 1;
   uint32_t first = own_from_;
   while (nodes_[first].requests == kNoRequest) ++first;
-  if (first == last && requests_[nodes_[first].requests].next == kNoRequest) return;
-  WriteState(last, true, &words_);
-  link_->Ask(words_, &answer_);
-  const uint32_t own_from = answer_.empty() ? kNothing : answer_.front();
-  if (own_from == kNothing) {
-    DropItem();
+  if (first + 1 == end) {
+    // All there is: the next item is then one of several.
+    if (requests_[nodes_[first].requests].next != kNoRequest) Leave();
     return;
   }
-  for (; own_from_ < own_from; ++own_from_) nodes_[own_from_].told = nodes_[own_from_].requests;
-}
-
-template <bool kWithMutants>
-void OptimalSearch<kWithMutants>::ReportState() {
-  if (!has_item_ || !error_.empty()) return;
-  const uint32_t end = EndOfRequests();
-  if (end == own_from_) return;  // it is about to be finished
-  WriteState(end - 1, false, &words_);
-  link_->Ask(words_, &answer_);
+  GiveNodes(first + 1, true);
+  for (; own_from_ <= first; ++own_from_) nodes_[own_from_].told = nodes_[own_from_].requests;
 }
 
 template <bool kWithMutants>
 void OptimalSearch<kWithMutants>::Leave() {
   if (!has_item_ || !error_.empty()) return;
-  if (EndOfRequests() == own_from_) {
-    FinishItem();
-  } else {
-    ReportState();
-  }
+  const uint32_t end = EndOfRequests();
+  if (end == own_from_) return FinishItem();
+  TellCounts();
+  GiveNodes(end, false);
+  DropItem();
 }
 
 // -- Other processes -----------------------------------------------------------------------------
@@ -229,7 +196,7 @@ void OptimalSearch<kWithMutants>::BecomeHelper(FrontierLink* link) {
   DropItem();
   resumed_ = complete_ = waits_ = false;
   started_ = true;
-  CountsToTell();
+  told_counts_ = {executions_, sleep_blocked_, assumption_failed_, transitions_};
 }
 
 template <bool kWithMutants>

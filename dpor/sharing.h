@@ -21,11 +21,13 @@ enum class WorkerMessage : uint32_t {
   // The request of the item was run: its events, as they turned out. The answer is the depth from
   // which on the subtree is the worker's own, and the requests that wait there.
   kStarted,
-  // What is left of the item: 1 to give part of it away or 0, counts, number of nodes, for each
-  // from the item's root on: finished children, event of the path, requests. The answer is the
-  // depth from which on the subtree is still the worker's own, or kNothing.
-  kState,
-  // The item is done: counts.
+  // The upper part of what is left of the item goes back: number of nodes, for each from the item's
+  // root on: finished children, event of the path, requests; then 1 if the subtree below stays the
+  // worker's item, 0 if there is nothing in it.
+  kGive,
+  // Counts.
+  kCounts,
+  // The item is done.
   kFinished,
   // What is next? The answer is an item.
   kTake,
@@ -35,11 +37,8 @@ enum class WorkerMessage : uint32_t {
 enum class ItemKind : uint32_t {
   kNone,   // there is nothing now
   kOver,   // and there will be nothing any more
-  kStart,  // one request of a node that has children elsewhere: path, siblings, request
-  kOwn,    // a node as a whole: path, requests
+  kStart,  // a request of a node: path, with what was started earlier at each node, request
 };
-inline constexpr uint32_t kNothing = 0xffffffff;
-
 // Of executions that are done.
 struct SearchCounts {
   uint64_t executions = 0, sleep_blocked = 0, assumption_failed = 0, transitions = 0;
@@ -94,11 +93,10 @@ class SharedSearch {
   // Between executions: gives away the shallowest part of what is left of the item. Does nothing if
   // that is not worth it.
   virtual void GiveAway() = 0;
-  // Between executions: tells what is left of the item, so that no more is lost if this process is.
-  virtual void ReportState() = 0;
-  // Between executions: the last of this search in this process. Tells what is left, or that
-  // nothing is.
+  // Between executions: gives all away that is left.
   virtual void Leave() = 0;
+  // Tells how many executions there were.
+  virtual void TellCounts() = 0;
   // Counts executions of others.
   virtual void AddCounts(const SearchCounts& counts) = 0;
 };

@@ -111,7 +111,7 @@ int Crew::Add() {
     sched::CloseOwnDescriptor(ends[0]);
     return 0;
   }
-  helpers_.push_back({number, process, ends[0], false, {}, 0, Clock::now()});
+  helpers_.push_back({number, process, ends[0], false, false, {}, 0, Clock::now()});
   return static_cast<int>(number);
 }
 
@@ -120,7 +120,7 @@ int Crew::Add() {
 void Crew::ReadMail() {
   seen_mail_ = state_->mail.load(std::memory_order_acquire);
   for (Helper& helper : helpers_) Read(helper);
-  RemoveTheLost();
+  RemoveEnded();
   Feed();
 }
 
@@ -134,7 +134,7 @@ void Crew::Read(Helper& helper) {
     input.resize(before + (count > 0 ? static_cast<size_t>(count) : 0));
     if (count == static_cast<ssize_t>(kPart) || (count < 0 && errno == EINTR)) continue;
     if (count > 0) break;
-    if (count == 0 || errno != EAGAIN) helper.process = -helper.process;  // it has ended
+    if (count == 0 || errno != EAGAIN) helper.ended = true;
     break;
   }
   size_t at = 0;
@@ -172,7 +172,7 @@ void Crew::Handle(Helper& helper, CrewMessage kind, std::span<const unsigned cha
       if (content.size() != sizeof bye) break;
       memcpy(&bye, content.data(), sizeof bye);
       listener_.OnBye(bye);
-      Lose(helper, false);  // it has told what is left
+      helper.ended = true;
       break;
     }
   }
@@ -187,11 +187,12 @@ void Crew::Serve(Helper& helper, std::span<const unsigned char> content) {
       helper.waits = true;
       break;
     case dpor::WorkerMessage::kStarted:
-    case dpor::WorkerMessage::kState:
       frontier_.Serve(helper.number, words_, &answer_);
       Answer(helper, answer_);
       break;
     case dpor::WorkerMessage::kInsert:
+    case dpor::WorkerMessage::kGive:
+    case dpor::WorkerMessage::kCounts:
     case dpor::WorkerMessage::kFinished:
       frontier_.Serve(helper.number, words_, &answer_);
       break;
@@ -201,18 +202,18 @@ void Crew::Serve(Helper& helper, std::span<const unsigned char> content) {
 void Crew::Answer(Helper& helper, const dpor::Words& answer) {
   const auto size = static_cast<uint32_t>(answer.size() * sizeof(uint32_t));
   if (!SendAll(helper.socket, &size, sizeof size) || !SendAll(helper.socket, answer.data(), size)) {
-    helper.process = -std::abs(helper.process);
+    helper.ended = true;
   }
 }
 
 void Crew::Feed() {
   const bool stops = state_->stop.load() != 0;
   for (Helper& helper : helpers_) {
-    if (!helper.waits || helper.process < 0) continue;
+    if (!helper.waits || helper.ended) continue;
     answer_.clear();
     if (!stops) {
       words_.assign(1, static_cast<uint32_t>(dpor::WorkerMessage::kTake));
-      if (!frontier_.complete() && !frontier_.HasWorkFor(helper.number)) continue;
+      if (!frontier_.complete() && !frontier_.HasWork()) continue;
       frontier_.Serve(helper.number, words_, &answer_);
     }
     helper.waits = false;
@@ -244,15 +245,10 @@ void Crew::Wait(milliseconds longest, bool worker_is_hungry) {
   CountHungry();
 }
 
-void Crew::Lose(Helper& helper, bool by_itself) {
-  frontier_.Lose(helper.number, by_itself);
-  helper.process = -std::abs(helper.process);
-}
-
-void Crew::RemoveTheLost() {
-  std::erase_if(helpers_, [this](Helper& helper) {
-    if (helper.process > 0) return false;
-    frontier_.Lose(helper.number, true);  // what it has not told of
+void Crew::RemoveEnded() {
+  std::erase_if(helpers_, [this](const Helper& helper) {
+    if (!helper.ended) return false;
+    if (frontier_.IsAtWork(helper.number)) listener_.OnRestart("a helper was lost");
     sched::CloseOwnDescriptor(helper.socket);
     return true;
   });
@@ -273,9 +269,9 @@ void Crew::LookAfter() {
     const bool too_large = memory_ != 0 && ResidentBytes(helper.process) > memory_;
     if (now - helper.last_heartbeat < kHangs && !too_large) continue;
     kill(helper.process, SIGKILL);
-    Lose(helper, true);
+    helper.ended = true;
   }
-  RemoveTheLost();
+  RemoveEnded();
 }
 
 void Crew::Disband() {
@@ -285,9 +281,9 @@ void Crew::Disband() {
   while (!helpers_.empty() && Clock::now() < end) Poll(milliseconds(50));
   for (Helper& helper : helpers_) {
     kill(helper.process, SIGKILL);
-    Lose(helper, true);
+    helper.ended = true;
   }
-  RemoveTheLost();
+  RemoveEnded();
 }
 
 }  // namespace mc::checker

@@ -6,8 +6,8 @@
 // of its own.
 //
 // Invariants
-//  * Nothing of a helper's item counts before it has told (Frontier). So a helper can die at any
-//    moment: what it had is searched again, by the worker itself, which shows the same.
+//  * A helper that dies is told of (OnRestart): the search then begins again, alone, and if the
+//    program was the reason the worker shows the same.
 //  * A helper never outlives its worker.
 #ifndef MC_CHECKER_AGENT_CREW_H_
 #define MC_CHECKER_AGENT_CREW_H_
@@ -104,7 +104,7 @@ class Crew {
   void Wait(std::chrono::milliseconds longest, bool worker_is_hungry);
   // Now and then: ends helpers that hang or take too much memory.
   void LookAfter();
-  // Lets all tell what is left of their items, and end.
+  // Lets all give back what is left of their items, and end.
   void Disband();
 
   size_t size() const { return helpers_.size(); }
@@ -116,6 +116,7 @@ class Crew {
     pid_t process;
     int socket;
     bool waits = false;  // for an item
+    bool ended = false;
     std::vector<unsigned char> input;
     uint64_t heartbeat = 0;
     Clock::time_point last_heartbeat;
@@ -126,9 +127,8 @@ class Crew {
   void Handle(Helper& helper, CrewMessage kind, std::span<const unsigned char> content);
   void Serve(Helper& helper, std::span<const unsigned char> content);
   void Answer(Helper& helper, const dpor::Words& answer);
-  void Lose(Helper& helper, bool by_itself);
   void Poll(std::chrono::milliseconds longest);
-  void RemoveTheLost();
+  void RemoveEnded();
   void CountHungry();
 
   dpor::Frontier& frontier_;

@@ -22,7 +22,7 @@ using std::chrono::milliseconds;
 // takes about a millisecond of both processes.
 constexpr duration<double> kLeastRun(0.001), kLeastLeft(0.005);
 constexpr uint64_t kLeastExecutions = 32;
-// How often a helper tells what is left of its item.
+// How often a helper tells how many executions it has run.
 constexpr milliseconds kReportEvery(200);
 constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
 
@@ -170,7 +170,8 @@ void Worker::ServeAsHelper(Job& job, bool stop_on_bug) {
     }
     if ((run & 15) != 0 || Clock::now() - last_report < kReportEvery) continue;
     last_report = Clock::now();
-    job.search().shared()->ReportState();
+    job.search().shared()->TellCounts();
+    helper_->Flush();
   }
   job.search().shared()->Leave();
   helper_->SayBye({job.repeated - repeated_before, g_scheduler.handlers_have_waited() ? 1u : 0u});

@@ -23,11 +23,8 @@ class LateLink final : public dpor::FrontierLink {
     while (Deliver()) {
     }
     frontier_.Serve(worker_, message, answer);
-    asked_for_item_ = message.front() == static_cast<uint32_t>(dpor::WorkerMessage::kTake);
-    if (asked_for_item_ && answer->front() >= static_cast<uint32_t>(dpor::ItemKind::kStart)) {
-      ++items;
-    }
-    if (message.front() == static_cast<uint32_t>(dpor::WorkerMessage::kState)) counts_now = true;
+    const bool takes = message.front() == static_cast<uint32_t>(dpor::WorkerMessage::kTake);
+    if (takes && answer->front() == static_cast<uint32_t>(dpor::ItemKind::kStart)) ++items;
   }
   // The oldest message; false if there is none.
   bool Deliver() {
@@ -35,20 +32,15 @@ class LateLink final : public dpor::FrontierLink {
     Words unused;
     const Words message = std::move(waiting_.front());
     waiting_.pop_front();
-    if (message.front() == static_cast<uint32_t>(dpor::WorkerMessage::kFinished)) {
-      counts_now = true;
-    }
     frontier_.Serve(worker_, message, &unused);
     return true;
   }
 
   uint64_t items = 0;
-  bool counts_now = false;  // what the worker has done so far counts from now on
 
  private:
   dpor::Frontier& frontier_;
   uint32_t worker_;
-  bool asked_for_item_ = false;
   std::deque<Words> waiting_;
 };
 
@@ -68,18 +60,10 @@ struct Worker {
     search_options.seed = options.seed;
     return search_options;
   }
-  void CountIfTold(Exploration* found) {
-    if (!link.counts_now) return;
-    link.counts_now = false;
-    for (const auto& [machine_then, trace_then] : untold) found->Add(machine_then, trace_then);
-    untold.clear();
-  }
-
   Machine machine;
   sched::Trace trace;
   LateLink link;
   dpor::OptimalSearch<false> search;
-  std::vector<std::pair<Machine, sched::Trace>> untold;
 };
 
 class Workshop {
@@ -103,7 +87,6 @@ class Workshop {
     }
     for (uint32_t w = 1; w < workers_.size(); ++w) {
       result_.items += workers_[w]->link.items;
-      if (!workers_[w]->untold.empty()) result_.error = "over, but a worker has more to tell";
     }
     result_.counted = workers_[0]->search.runs();
     return result_;
@@ -121,43 +104,32 @@ class Workshop {
         worker.search.GiveAway();
         break;
       case 1:
-        worker.search.ReportState();
+        worker.search.TellCounts();
         break;
       case 2:
         worker.link.Deliver();
         break;
       case 3:
-        if (options_.deaths && number != 0 && random_() % 4 == 0) {
-          Die(number);
-          return;
+        if (options_.leave && number != 0 && random_() % 4 == 0) {
+          Leave(number);
+          break;
         }
         [[fallthrough]];
       default:
-        if (RunOne(worker.machine, worker.search, worker.trace)) Ran(number);
+        if (RunOne(worker.machine, worker.search, worker.trace)) {
+          result_.found.Add(worker.machine, worker.trace);
+        }
     }
-    if (number != 0) worker.CountIfTold(&result_.found);
     workers_[0]->search.AddCounts(frontier_.TakeCounts());
   }
 
-  // Worker 0 is the frontier's owner: if it is lost, all is.
-  void Ran(uint32_t number) {
+  void Leave(uint32_t number) {
     Worker& worker = *workers_[number];
-    if (number == 0) {
-      result_.found.Add(worker.machine, worker.trace);
-      return;
+    worker.search.Leave();
+    while (worker.link.Deliver()) {
     }
-    // An execution after the item's end belongs to the next one.
-    if (worker.link.counts_now) worker.CountIfTold(&result_.found);
-    worker.untold.emplace_back(worker.machine, worker.trace);
-  }
-
-  void Die(uint32_t number) {
-    ++result_.lost;
-    result_.items += workers_[number]->link.items;
-    for (uint64_t more = random_() % 4; more > 0; --more) workers_[number]->link.Deliver();
-    workers_[number]->CountIfTold(&result_.found);
-    frontier_.Lose(number, random_() % 2 == 0);
-    workers_[0]->search.AddCounts(frontier_.TakeCounts());
+    if (frontier_.IsAtWork(number)) result_.error = "a worker that has left has an item";
+    result_.items += worker.link.items;
     workers_[number] = NewWorker(number);
   }
 

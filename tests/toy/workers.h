@@ -1,5 +1,5 @@
 // Workers: several searches that share one state space through a Frontier, in one process, whose
-// turns, late messages and deaths come from a random number.
+// turns and late messages come from a random number.
 #ifndef MC_TESTS_TOY_WORKERS_H_
 #define MC_TESTS_TOY_WORKERS_H_
 
@@ -17,8 +17,8 @@ struct WorkersOptions {
   uint32_t workers = 2;
   dpor::Policy policy = dpor::Policy::kStay;
   uint64_t seed = 1;
-  bool deaths = false;  // workers other than the first are lost, and others take their places
-  uint64_t limit = 0;   // of executions
+  bool leave = false;  // workers other than the first leave, and others take their places
+  uint64_t limit = 0;  // of executions
   dpor::FrontierMutation mutation = dpor::FrontierMutation::kNone;
 };
 
@@ -26,7 +26,6 @@ struct Shared {
   Exploration found;
   uint64_t counted = 0;  // executions that the first worker's search has counted in the end
   uint64_t items = 0;    // taken by others
-  uint64_t lost = 0;     // workers
   std::string error;
 };
 
