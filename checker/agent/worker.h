@@ -81,6 +81,8 @@ class Worker : private CrewListener {
   std::unique_ptr<Crew> crew_;
   std::unique_ptr<HelperEnd> helper_;  // in a helper
   bool crew_was_tried_ = false;        // in this slice
+  uint64_t runs_without_crew_ = 0;     // when the crew was formed
+  size_t items_without_crew_ = 0;
   // What the crew has said since it was last asked.
   bool crew_found_bug_ = false, crew_learned_ = false;
   std::string crew_restart_;

@@ -22,6 +22,10 @@ using std::chrono::milliseconds;
 // takes about a millisecond of both processes.
 constexpr duration<double> kLeastRun(0.001), kLeastLeft(0.005);
 constexpr uint64_t kLeastExecutions = 32;
+// A search whose items are smaller than that, on average of so many, is faster alone: handing out
+// an item costs about as much as running it.
+constexpr size_t kItemsToJudge = 64;
+constexpr uint64_t kLeastItem = 16;  // executions
 // How often a helper tells how many executions it has run.
 constexpr milliseconds kReportEvery(200);
 constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
@@ -46,6 +50,8 @@ void Worker::MaybeFormCrew(Job& job, uint64_t executions_left, bool stop_on_bug)
   dpor::Frontier& frontier = job.OpenFrontier();
   const int64_t tickets = executions_left >= kNoLimit / 4 ? std::numeric_limits<int64_t>::max() / 2
                                                           : static_cast<int64_t>(executions_left);
+  runs_without_crew_ = search.runs();
+  items_without_crew_ = frontier.finished();
   crew_found_bug_ = crew_learned_ = false;
   crew_restart_.clear();
   CrewListener& listener = *this;
@@ -79,6 +85,12 @@ bool Worker::WorkWithCrew(Job& job, bool stop_on_bug, SliceEnd* end) {
     return true;
   }
   job.search().shared()->AddCounts(job.frontier()->TakeCounts());
+  const size_t items = job.frontier()->finished() - items_without_crew_;
+  if (items >= kItemsToJudge && job.search().runs() - runs_without_crew_ < kLeastItem * items) {
+    job.StayAlone();
+    BeginAgain(job, "what could be handed out is too small to be worth it");
+    return true;
+  }
   if (crew_->hungry()) {
     job.search().shared()->GiveAway();
     crew_->Feed();
