@@ -295,6 +295,7 @@ std::vector<OptionEntry> MakeTable() {
                options.settings.samples = *pairs;
                return absl::OkStatus();
              }),
+      Flag("internal-eager-jobs", "", &Options::eager_workers),
       Action("internal-mutate", "NAME", "",
              [](Options& options, const std::string& value) {
                return options.settings.Set("mutate", value);

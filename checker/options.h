@@ -44,6 +44,7 @@ struct Options {
   absl::Duration time = absl::Hours(1);
   uint64_t memory = DefaultMemory();  // bytes a worker may use
   uint32_t workers = 1;               // processes that share a search
+  bool eager_workers = false;  // from the first execution on, whether that pays or not: tests
   std::optional<uint64_t> executions;
   bool require_complete = false;
 

@@ -22,8 +22,9 @@
 //       sites=0xPC;... (what `all` preempts before, as a restart told; for strategy=replay)
 //       threads=NAME;... (thread names in slot order, see ThreadName)
 //       final_states=0|1 mutate=NAME (test builds)
-//       workers= (processes that may share the search) memory= (bytes one may use, 0: no limit)
-//       executions= (of a sampling strategy: how many; of strategy=law-check: pairs of events)
+//       workers= (processes that may share the search) eager=0|1 (at once, for tests) memory=
+//       (bytes one may use, 0: no limit) executions= (of a sampling strategy: how many; of
+//       strategy=law-check: pairs of events)
 //   run id= executions= milliseconds= stop_on_bug=0|1     as far as the limits allow; then paused
 //   or complete drop id= quit
 // Also SharedState.stop_requested stops a run after the current execution.

@@ -183,6 +183,7 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
   worker.stream_executions = !options_.visualize.empty();
   worker.memory = options_.memory;
   worker.workers = options_.workers;
+  worker.eager_workers = options_.eager_workers;
   worker.final_states = !options_.final_states.empty();
   // An iterative search divides its budget among the jobs itself.
   if (!result.iterative && options_.executions && worker.settings.samples == 0) {

@@ -91,6 +91,7 @@ bool WorkerRunner::Define(int job, const PpSet& pps) {
                                options_.settings);
   if (options_.memory != 0) message.Set("memory", options_.memory);
   message.Set("workers", uint64_t{options_.workers});
+  if (options_.eager_workers) message.Set("eager", uint64_t{1});
   message.Set("tree", uint64_t{options_.stream_executions});
   message.Set("final_states", uint64_t{options_.final_states});
   harness_->Send(message);

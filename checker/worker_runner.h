@@ -30,6 +30,7 @@ struct WorkerOptions {
   bool final_states = false;
   uint64_t memory = 0;   // bytes a worker may use; 0: no limit
   uint32_t workers = 1;  // processes that share a search
+  bool eager_workers = false;
 };
 
 // One explored execution, as streamed.

@@ -40,6 +40,8 @@ class Job {
 
   // How many processes may run this search together: 1 if it has to be done alone.
   uint32_t workers() const;
+  // From the first execution on, whether that pays or not; for tests.
+  bool shares_at_once() const { return shares_at_once_; }
   // From now on one, also if the search begins again.
   void StayAlone() { alone_ = true; }
   // How much memory an execution may take, in bytes; 0: no limit.
@@ -108,6 +110,7 @@ class Job {
     dpor::Words unused;
   };
   uint32_t workers_ = 1;
+  bool shares_at_once_ = false;
   bool alone_ = false;
   uint64_t memory_ = 0;
   std::unique_ptr<Shared> shared_;  // outlives the search

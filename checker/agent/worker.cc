@@ -178,6 +178,9 @@ Worker::SliceEnd Worker::RunSlice(Job& job, uint64_t executions, std::chrono::mi
       if (!AfterExecution(job, stop_on_bug, &end)) break;
     }
     if (crew_ != nullptr && !WorkWithCrew(job, stop_on_bug, &end)) break;
+    if (crew_ == nullptr && job.shares_at_once()) {
+      MaybeFormCrew(job, executions - run - 1, stop_on_bug);
+    }
     // Long executions are few: the clock is looked at more often.
     const uint64_t transitions = job.search().transitions();
     if (!waits && (run & 15) != 0 && transitions - transitions_at_last_look < 10000) continue;

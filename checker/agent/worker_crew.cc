@@ -37,12 +37,15 @@ constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
 void Worker::MaybeFormCrew(Job& job, uint64_t executions_left, bool stop_on_bug) {
   if (helper_ != nullptr || job.workers() == 1) return;
   const dpor::Search& search = job.search();
-  const duration<double> in_slice = Clock::now() - slice_begin_;
-  if (search.runs() < kLeastExecutions || in_slice < kLeastRun) return;
+  if (!job.shares_at_once()) {
+    const duration<double> in_slice = Clock::now() - slice_begin_;
+    if (search.runs() < kLeastExecutions || in_slice < kLeastRun) return;
+    const double seconds = seconds_before_slice_ + in_slice.count();
+    const double left = job.Estimate() / static_cast<double>(search.runs()) - 1;
+    crew_was_tried_ = left * seconds < kLeastLeft.count();
+    if (crew_was_tried_) return;
+  }
   crew_was_tried_ = true;
-  const double seconds = seconds_before_slice_ + in_slice.count();
-  const double per_run = seconds / static_cast<double>(search.runs());
-  if (per_run * (job.Estimate() - static_cast<double>(search.runs())) < kLeastLeft.count()) return;
   if (sched::ProcessesWouldMeet()) {
     job.StayAlone();
     return;
@@ -86,7 +89,8 @@ bool Worker::WorkWithCrew(Job& job, bool stop_on_bug, SliceEnd* end) {
   }
   job.search().shared()->AddCounts(job.frontier()->TakeCounts());
   const size_t items = job.frontier()->finished() - items_without_crew_;
-  if (items >= kItemsToJudge && job.search().runs() - runs_without_crew_ < kLeastItem * items) {
+  if (items >= kItemsToJudge && !job.shares_at_once() &&
+      job.search().runs() - runs_without_crew_ < kLeastItem * items) {
     job.StayAlone();
     BeginAgain(job, "what could be handed out is too small to be worth it");
     return true;

@@ -189,6 +189,8 @@ struct Counters {
 Counters counters, counters_of_shrinking;
 
 const std::string kEvery = "--pp=all --no-shared-sites";
+// The same by three processes together.
+const std::string kShared = "--strategy=odpor " + kEvery + " --jobs=3 --internal-eager-jobs";
 
 // Calls report(seed, finding) for each program of the range that fails.
 using Report = std::function<void(uint64_t, const Finding&)>;
@@ -208,6 +210,7 @@ void CheckConvergence(const Range& range, const std::string& name, Counters& cou
                          range.profile == static_cast<int>(Profile::kHeap);
   const Other others[] = {{"--strategy=source " + kEvery, false, false, false},
                           {"--strategy=odpor " + kEvery, false, true, false},
+                          {kShared, false, true, false},
                           {"--strategy=odpor --pp=all", false, true, bugs_only},
                           {"--iterative --internal-saturate", true, false, bugs_only}};
   const Answers expected = Search(range, dfs, name);
@@ -227,7 +230,7 @@ void CheckConvergence(const Range& range, const std::string& name, Counters& cou
       }
     }
   }
-  std::map<uint64_t, uint64_t> source_executions;
+  std::map<uint64_t, uint64_t> source_executions, optimal_executions;
   for (const Other& other : others) {
     // What takes a reduced search as long as that is not for comparing.
     const Answers found = Search(range, other.search + " --executions=200000", name);
@@ -257,6 +260,10 @@ void CheckConvergence(const Range& range, const std::string& name, Counters& cou
         continue;
       }
       counters.executions_odpor += have.executions;
+      const uint64_t alone = optimal_executions.try_emplace(seed, have.executions).first->second;
+      if (other.search == kShared && have.executions != alone) {
+        fail("not as many as alone", std::to_string(have.executions));
+      }
       if (have.executions > want->executions || have.executions > source_executions[seed]) {
         fail("more executions", std::to_string(have.executions));
       }
