@@ -62,7 +62,7 @@ void CollectEnded() {
 
 }  // namespace
 
-Crew::Crew(dpor::Frontier& frontier, CrewListener& listener, int64_t executions, uint64_t memory)
+Crew::Crew(dpor::Frontier& frontier, CrewListener& listener, uint64_t executions, uint64_t memory)
     : frontier_(frontier), listener_(listener), memory_(memory), last_look_(Clock::now()) {
   // One for all crews of the process: its names stay.
   static CrewState* state = nullptr;
@@ -76,7 +76,9 @@ Crew::Crew(dpor::Frontier& frontier, CrewListener& listener, int64_t executions,
   state_ = state;
   state_->hungry.store(0);
   state_->stop.store(0);
-  state_->tickets.store(executions);
+  constexpr uint64_t kMost = uint64_t{1} << 62;
+  state_->is_limited.store(executions < kMost ? 1 : 0);
+  state_->tickets.store(static_cast<int64_t>(std::min(executions, kMost)));
   seen_mail_ = state_->mail.load();
 }
 

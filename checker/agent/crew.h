@@ -30,18 +30,26 @@ namespace mc::checker {
 
 inline constexpr uint32_t kMostHelpers = 63;
 
-// In memory that the worker and its helpers share.
+// In memory that the worker and its helpers share. What different processes write often lies in
+// different cache lines.
 struct CrewState {
-  std::atomic<uint32_t> hungry;                     // how many wait for something to do
-  std::atomic<uint32_t> stop;                       // helpers tell what is left and end
-  std::atomic<uint32_t> mail;                       // changes when a helper has sent something
-  std::atomic<int64_t> tickets;                     // executions that may still be begun
+  alignas(64) std::atomic<uint32_t> hungry;         // how many wait for something to do
+  std::atomic<uint32_t> stop;                       // helpers give back what is left and end
+  std::atomic<uint32_t> is_limited;                 // whether tickets are needed
+  alignas(64) std::atomic<uint32_t> mail;           // changes when a helper has sent something
+  alignas(64) std::atomic<int64_t> tickets;         // executions that may still be begun
   std::atomic<uint64_t> names[sched::kMaxThreads];  // Scheduler::ShareNames
-  struct Helper {
+  struct alignas(64) Helper {
     std::atomic<uint64_t> heartbeat;
     std::atomic<uint32_t> in_program;
     sched::LastWords last_words;
   } helpers[kMostHelpers];
+
+  // Before an execution: may it be begun?
+  bool TakeTicket() {
+    return is_limited.load(std::memory_order_relaxed) == 0 ||
+           tickets.fetch_sub(1, std::memory_order_relaxed) > 0;
+  }
 };
 
 // What a helper sends: a head, then `size` bytes.
@@ -73,9 +81,9 @@ class CrewListener {
 
 class Crew {
  public:
-  // `memory`: how much a helper may take, in bytes; 0: as much as it likes. Both references must
-  // outlive the crew.
-  Crew(dpor::Frontier& frontier, CrewListener& listener, int64_t executions, uint64_t memory);
+  // `executions`: how many may be begun, by all together. `memory`: how much a helper may take, in
+  // bytes; 0: as much as it likes. Both references must outlive the crew.
+  Crew(dpor::Frontier& frontier, CrewListener& listener, uint64_t executions, uint64_t memory);
   // Kills the helpers that are left.
   ~Crew();
   Crew(const Crew&) = delete;
@@ -88,8 +96,6 @@ class Crew {
   int helper_socket() const { return helper_socket_; }
   CrewState& state() { return *state_; }
 
-  // Before an execution of the worker's own: may it be begun?
-  bool TakeTicket() { return state_->tickets.fetch_sub(1, std::memory_order_relaxed) > 0; }
   void GiveTicketBack() { state_->tickets.fetch_add(1, std::memory_order_relaxed); }
 
   // Between executions: reads what came, if anything did, and answers.

@@ -163,7 +163,7 @@ Worker::SliceEnd Worker::RunSlice(Job& job, uint64_t executions, std::chrono::mi
   crew_was_tried_ = false;
   uint64_t waited = 0;
   for (uint64_t run = 0; run - waited < executions; ++run) {
-    if (crew_ != nullptr && !crew_->TakeTicket()) break;
+    if (crew_ != nullptr && !crew_->state().TakeTicket()) break;
     const bool ran = g_scheduler.RunExecution(job.search(), same_search);
     job.repeated += g_scheduler.repeated_events();
     const bool waits = !ran && crew_ != nullptr && job.search().shared()->waits();
@@ -185,6 +185,7 @@ Worker::SliceEnd Worker::RunSlice(Job& job, uint64_t executions, std::chrono::mi
     const uint64_t transitions = job.search().transitions();
     if (!waits && (run & 15) != 0 && transitions - transitions_at_last_look < 10000) continue;
     transitions_at_last_look = transitions;
+    if (crew_ != nullptr) crew_->LookAfter();
     const Clock::time_point now = Clock::now();
     if (now - slice_begin_ >= time) {
       end = SliceEnd::kTime;
@@ -239,7 +240,8 @@ bool Worker::AfterExecution(Job& job, bool stop_on_bug, SliceEnd* end) {
     job.BecomeImpatient();
     BeginAgain(job, "the search takes long, and loops may be why");
   }
-  if (shared_->stop_requested.load(std::memory_order_relaxed) != 0) {
+  // A helper is stopped by its worker.
+  if (helper_ == nullptr && shared_->stop_requested.load(std::memory_order_relaxed) != 0) {
     *end = SliceEnd::kStop;
     return false;
   }
@@ -306,8 +308,9 @@ bool Worker::ReportCandidates(Job& job) {
   bool learned = false;
   for (uint32_t index : changes_) {
     const racedet::Candidate& candidate = job.candidates()[index];
-    if (helper_ != nullptr) helper_->SendCandidate(candidate);
     ReportCandidate(job, candidate);
+    // After the line, which would be missing if the worker knew the candidate already.
+    if (helper_ != nullptr) helper_->SendCandidate(candidate);
     if (job.LearnsFrom(candidate)) {
       learned |= job.Learn(candidate.earlier.pc, candidate.later.pc);
     }

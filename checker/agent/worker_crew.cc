@@ -4,8 +4,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include <limits>
-
 #include "checker/agent/worker.h"
 #include "sched/kernel_state.h"
 #include "sched/other_processes.h"
@@ -20,7 +18,7 @@ using std::chrono::milliseconds;
 
 // A search gets a crew when it has run for so long, and so long seems to be left: making a copy
 // takes about a millisecond of both processes.
-constexpr duration<double> kLeastRun(0.001), kLeastLeft(0.005);
+constexpr duration<double> kLeastRun(0.0005), kLeastLeft(0.005);
 constexpr uint64_t kLeastExecutions = 32;
 // A search whose items are smaller than that, on average of so many, is faster alone: handing out
 // an item costs about as much as running it.
@@ -28,7 +26,6 @@ constexpr size_t kItemsToJudge = 64;
 constexpr uint64_t kLeastItem = 16;  // executions
 // How often a helper tells how many executions it has run.
 constexpr milliseconds kReportEvery(200);
-constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
 
 }  // namespace
 
@@ -51,14 +48,12 @@ void Worker::MaybeFormCrew(Job& job, uint64_t executions_left, bool stop_on_bug)
     return;
   }
   dpor::Frontier& frontier = job.OpenFrontier();
-  const int64_t tickets = executions_left >= kNoLimit / 4 ? std::numeric_limits<int64_t>::max() / 2
-                                                          : static_cast<int64_t>(executions_left);
   runs_without_crew_ = search.runs();
   items_without_crew_ = frontier.finished();
   crew_found_bug_ = crew_learned_ = false;
   crew_restart_.clear();
   CrewListener& listener = *this;
-  crew_ = std::make_unique<Crew>(frontier, listener, tickets, job.memory());
+  crew_ = std::make_unique<Crew>(frontier, listener, executions_left, job.memory());
   g_scheduler.ShareNames(crew_->state().names);
   for (uint32_t k = 1; k < job.workers(); ++k) {
     const int added = crew_->Add();
@@ -70,7 +65,6 @@ void Worker::MaybeFormCrew(Job& job, uint64_t executions_left, bool stop_on_bug)
 
 bool Worker::WorkWithCrew(Job& job, bool stop_on_bug, SliceEnd* end) {
   crew_->Attend();
-  crew_->LookAfter();
   if (sched::HasLastingEffects()) {
     crew_restart_ = "the program changes what cannot be put back";
   }
@@ -164,7 +158,7 @@ void Worker::ServeAsHelper(Job& job, bool stop_on_bug) {
   const uint64_t semaphores_before = job.candidates().semaphore_facts();
   Clock::time_point last_report = Clock::now();
   for (uint64_t run = 0; state.stop.load(std::memory_order_relaxed) == 0; ++run) {
-    if (state.tickets.fetch_sub(1, std::memory_order_relaxed) <= 0) break;
+    if (!state.TakeTicket()) break;
     const bool ran = g_scheduler.RunExecution(job.search(), true);
     job.repeated += g_scheduler.repeated_events();
     if (!ran) {

@@ -101,8 +101,10 @@ void Run(benchmark::State& state, const std::string& program, const std::string&
   state.counters["kB"] = kilobytes;
 }
 
-#define MC_SEARCH(name, program) \
-  BENCHMARK_CAPTURE(Run, name, program, "--strategy=odpor")->UseManualTime()
+// By one worker, and by two that share the search.
+#define MC_SEARCH(name, program)                                              \
+  BENCHMARK_CAPTURE(Run, name, program, "--strategy=odpor")->UseManualTime(); \
+  BENCHMARK_CAPTURE(Run, name##_jobs_2, program, "--strategy=odpor --jobs=2")->UseManualTime()
 
 MC_SEARCH(lastzero_10, "lastzero 10");
 MC_SEARCH(readers_13, "readers 13");
