@@ -31,8 +31,8 @@
 //
 // From the worker:
 //   progress id= executions= blocked= transitions= estimate= seconds=  (at most 5 a second; all
-//            since the job began) handlers_waited=1 (exit handlers, in any execution so far, for
-//            threads that ran when the program ended)
+//            since the job began) alone= (why workers= was of no use) handlers_waited=1 (exit
+//            handlers, in any execution so far, for threads that ran when the program ended)
 //   race id= a=PC b=PC a_kind= b_kind= (read|write|atomic read|...|free|allocate|sync)
 //   status=suspected|confirmed|malloc-recycle
 //        unordered=0|1 object= (what the address is: "global+0x..", "heap block of 24 bytes

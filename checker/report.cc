@@ -441,6 +441,10 @@ std::string FormatNotes(const RunReport& report, bool verbose) {
         "run. Executions with more rounds are not searched. Loops: ",
         absl::StrJoin(report.bounded_loops, ", "), "\n");
   }
+  if (!report.why_alone.empty()) {
+    absl::StrAppend(&out, "note: --jobs: a search was run by one process: ", report.why_alone,
+                    "\n");
+  }
   if (report.handlers_waited) {
     absl::StrAppend(&out,
                     "note: the program ended while other threads still ran; exit handlers "

@@ -47,6 +47,7 @@ struct RunReport {
   uint64_t max_rss_kb = 0;
   std::vector<UnseenFunction> unseen_functions;
   std::set<std::string> bounded_loops;  // where loops are of which not all rounds were searched
+  std::string why_alone;                // why a search was not shared by several processes; or ""
   bool handlers_waited = false;  // exit handlers, for threads that ran when the program ended
 
   // The worst of the tests' verdicts; an error after a bug is still a bug.

@@ -222,6 +222,7 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
     result.error = std::string(runner.failure().message());
   }
   report_.handlers_waited |= runner.handlers_waited();
+  if (report_.why_alone.empty()) report_.why_alone = runner.why_alone();
   for (const BoundedLoop& loop : runner.bounded_loops()) {
     if (result.saturated) break;  // by a search that met none
     Bug place;

@@ -159,6 +159,7 @@ std::optional<SliceResult> WorkerRunner::OnMessage(const Message& message, JobEv
     for (std::string_view name : Split(message.Text("threads"), ';')) threads_.emplace_back(name);
   }
   handlers_waited_ |= message.Number("handlers_waited") != 0;
+  if (message.Has("alone")) why_alone_ = message.Text("alone");
   const std::string& type = message.type();
   // Late words about a job that was dropped.
   if (message.Has("id") && message.Number("id") != static_cast<uint64_t>(job_)) return std::nullopt;

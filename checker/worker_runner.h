@@ -68,6 +68,8 @@ class WorkerRunner final : public JobRunner {
   std::set<std::string> final_states() const;
   // Has an execution held exit handlers back until other threads were done?
   bool handlers_waited() const { return handlers_waited_; }
+  // Why a search was not shared by several processes although it might have been; or "".
+  const std::string& why_alone() const { return why_alone_; }
   // In any job so far.
   const std::vector<BoundedLoop>& bounded_loops() const { return bounded_loops_; }
 
@@ -97,6 +99,7 @@ class WorkerRunner final : public JobRunner {
   std::vector<ExploredExecution> executions_;
   std::map<int, std::set<std::string>> final_states_;  // by job, since its last restart
   bool handlers_waited_ = false;
+  std::string why_alone_;
   std::vector<BoundedLoop> bounded_loops_;
 };
 

@@ -173,8 +173,9 @@ bool Job::MakeSearch(std::string* error) {
 
 uint32_t Job::workers() const {
   // What is shown as it happens comes from one process.
-  return alone_ || tree_ || output_ || options_.narrate || search_->shared() == nullptr ? 1
-                                                                                        : workers_;
+  return !why_alone_.empty() || tree_ || output_ || options_.narrate || search_->shared() == nullptr
+             ? 1
+             : workers_;
 }
 
 dpor::Frontier& Job::OpenFrontier() {

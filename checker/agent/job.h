@@ -42,8 +42,11 @@ class Job {
   uint32_t workers() const;
   // From the first execution on, whether that pays or not; for tests.
   bool shares_at_once() const { return shares_at_once_; }
-  // From now on one, also if the search begins again.
-  void StayAlone() { alone_ = true; }
+  // From now on one, also if the search begins again; because of what, for people.
+  void StayAlone(std::string reason) {
+    if (why_alone_.empty()) why_alone_ = std::move(reason);
+  }
+  const std::string& why_alone() const { return why_alone_; }
   // How much memory an execution may take, in bytes; 0: no limit.
   uint64_t memory() const { return memory_; }
   // What is open to other workers of the search; made by the first call, gone when it begins again.
@@ -111,7 +114,7 @@ class Job {
   };
   uint32_t workers_ = 1;
   bool shares_at_once_ = false;
-  bool alone_ = false;
+  std::string why_alone_;  // empty: it is not
   uint64_t memory_ = 0;
   std::unique_ptr<Shared> shared_;  // outlives the search
   std::unique_ptr<dpor::Search> search_;

@@ -489,6 +489,7 @@ void Worker::ReportRestart(Job& job, const char* reason) {
 
 void Worker::AddProgress(Job& job, Message* message) {
   const dpor::Search& search = job.search();
+  if (!job.why_alone().empty()) message->Set("alone", job.why_alone());
   message->Set("executions", search.executions())
       .Set("blocked", search.blocked())
       .Set("transitions", search.transitions())

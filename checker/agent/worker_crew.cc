@@ -27,6 +27,10 @@ constexpr uint64_t kLeastItem = 16;  // executions
 // How often a helper tells how many executions it has run.
 constexpr milliseconds kReportEvery(200);
 
+std::string WhatLasts() {
+  return "the program does what other processes could notice: " + sched::LastingSystemCalls();
+}
+
 }  // namespace
 
 // -- The worker ----------------------------------------------------------------------------------
@@ -44,7 +48,9 @@ void Worker::MaybeFormCrew(Job& job, uint64_t executions_left, bool stop_on_bug)
   }
   crew_was_tried_ = true;
   if (sched::ProcessesWouldMeet()) {
-    job.StayAlone();
+    job.StayAlone(
+        "the program has files open between executions, shares memory with others, or has "
+        "changed what cannot be put back");
     return;
   }
   dpor::Frontier& frontier = job.OpenFrontier();
@@ -66,15 +72,15 @@ void Worker::MaybeFormCrew(Job& job, uint64_t executions_left, bool stop_on_bug)
 bool Worker::WorkWithCrew(Job& job, bool stop_on_bug, SliceEnd* end) {
   crew_->Attend();
   if (sched::HasLastingEffects()) {
-    crew_restart_ = "the program changes what cannot be put back";
+    crew_restart_ = WhatLasts();
   }
   if (crew_found_bug_ && stop_on_bug) {
     *end = SliceEnd::kBug;
     return false;
   }
   if (!crew_restart_.empty()) {
-    job.StayAlone();
-    BeginAgain(job, std::string(crew_restart_).c_str());
+    job.StayAlone(crew_restart_);
+    BeginAgain(job, job.why_alone().c_str());
     return true;
   }
   if (crew_learned_) {
@@ -85,8 +91,8 @@ bool Worker::WorkWithCrew(Job& job, bool stop_on_bug, SliceEnd* end) {
   const size_t items = job.frontier()->finished() - items_without_crew_;
   if (items >= kItemsToJudge && !job.shares_at_once() &&
       job.search().runs() - runs_without_crew_ < kLeastItem * items) {
-    job.StayAlone();
-    BeginAgain(job, "what could be handed out is too small to be worth it");
+    job.StayAlone("its parts are so small that handing them out takes longer than running them");
+    BeginAgain(job, job.why_alone().c_str());
     return true;
   }
   if (crew_->hungry()) {
@@ -106,7 +112,7 @@ void Worker::DisbandCrew(Job& job) {
   crew_->Disband();
   crew_ = nullptr;
   job.search().shared()->AddCounts(job.frontier()->TakeCounts());
-  if (!crew_restart_.empty()) job.StayAlone();
+  if (!crew_restart_.empty()) job.StayAlone(crew_restart_);
   job.restart_due |= crew_learned_ || !crew_restart_.empty();
 }
 
@@ -168,11 +174,11 @@ void Worker::ServeAsHelper(Job& job, bool stop_on_bug) {
     SliceEnd end;
     if (!AfterExecution(job, stop_on_bug, &end)) break;
     if (sched::HasLastingEffects()) {
-      helper_->AskForRestart("the program changes what cannot be put back");
+      helper_->AskForRestart(WhatLasts());
     }
     // Which semaphores serve as locks is known to this process only.
     if (job.candidates().semaphore_facts() != semaphores_before) {
-      helper_->AskForRestart("semaphores that may be locks are known to one process only");
+      helper_->AskForRestart("which of its semaphores serve as locks is known to one process only");
     }
     if (state.hungry.load(std::memory_order_relaxed) != 0) {
       job.search().shared()->GiveAway();
