@@ -98,6 +98,12 @@ int Crew::Add() {
     return 0;
   }
   for (int& end : ends) end = sched::OwnDescriptor(end, true);
+  if (ends[0] < 0 || ends[1] < 0) {  // the system gives no more
+    for (const int end : ends) {
+      if (end >= 0) sched::CloseOwnDescriptor(end);
+    }
+    return 0;
+  }
   state_->helpers[number - 1].in_program.store(0);
   const pid_t process = sched::ForkCopy();
   if (process == 0) {

@@ -170,6 +170,8 @@ Worker::SliceEnd Worker::RunSlice(Job& job, uint64_t executions, std::chrono::mi
     if (waits) {
       ++waited;
       AwaitHelpers();
+    } else if (!ran && BeginsAgainAlone(job)) {
+      continue;
     } else if (!ran) {
       end = ReportFailureToRun(job) ? SliceEnd::kError : SliceEnd::kComplete;
       break;
@@ -215,6 +217,10 @@ bool Worker::AfterExecution(Job& job, bool stop_on_bug, SliceEnd* end) {
   const bool bug = ReportBugs(job);
   const bool endless = g_scheduler.result().seems_endless;
   // An execution that was given up need not be what the search expected.
+  if (!endless && BeginsAgainAlone(job)) {
+    *end = SliceEnd::kLimit;
+    return true;
+  }
   if (!endless && ReportFailureToRun(job)) return false;
   if (job.collects_final_states()) ReportFinalState(job);
   const bool learned = ReportCandidates(job);
@@ -246,6 +252,16 @@ bool Worker::AfterExecution(Job& job, bool stop_on_bug, SliceEnd* end) {
     return false;
   }
   *end = SliceEnd::kLimit;
+  return true;
+}
+
+// Where another process has run part of the search, what went another way may do so for that
+// reason: the number of its process, say, is one that a program can ask for.
+bool Worker::BeginsAgainAlone(Job& job) {
+  const bool went_otherwise = g_scheduler.result().diverged || !job.search().error().empty();
+  if (!went_otherwise || helper_ != nullptr || job.frontier() == nullptr) return false;
+  job.StayAlone("an execution was not the same in all processes");
+  BeginAgain(job, job.why_alone().c_str());
   return true;
 }
 

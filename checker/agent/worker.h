@@ -62,6 +62,7 @@ class Worker : private CrewListener {
   void OnBye(const CrewBye& bye) override;
 
   void BeginAgain(Job& job, const char* reason);
+  bool BeginsAgainAlone(Job& job);
   void RestartWithWhatWasLearned(Job& job);
   void ReportRestart(Job& job, const char* reason);
   void AddProgress(Job& job, Message* message);

@@ -88,6 +88,14 @@ void FileOfOneName() {
   });
 }
 
+// Does something else in each process: which accesses there are depends on its number.
+void NumberOfTheProcess() {
+  static int cells[64];
+  InEveryOrder([](bool) { cells[getpid() % 64] = 1; });
+  std::thread other([] { place += cells[getpid() % 64]; });
+  other.join();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -98,6 +106,8 @@ int main(int argc, char** argv) {
     ManyBugs();
   } else if (what == "race") {
     RaceInSomeOrders();
+  } else if (what == "process") {
+    NumberOfTheProcess();
   } else if (what == "file") {
     FileOfOneName();
   } else {
