@@ -71,8 +71,9 @@ void Worker::MaybeFormCrew(Job& job, uint64_t executions_left, bool stop_on_bug)
 
 bool Worker::WorkWithCrew(Job& job, bool stop_on_bug, SliceEnd* end) {
   crew_->Attend();
-  if (sched::HasLastingEffects()) {
-    crew_restart_ = WhatLasts();
+  if (sched::HasLastingEffects()) crew_restart_ = WhatLasts();
+  if (!job.frontier()->error().empty()) {
+    crew_restart_ = "a fault of mc, please report it: " + job.frontier()->error();
   }
   if (crew_found_bug_ && stop_on_bug) {
     *end = SliceEnd::kBug;
