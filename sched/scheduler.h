@@ -129,7 +129,8 @@ struct ExecutionResult {
   LoopPlace endless_loop;      // looking for loops
   std::vector<uint64_t> endless_loop_stack;  // return addresses there, innermost first
   int exit_status = 0;
-  std::string harness_error;  // not empty: the harness cannot be checked
+  std::string harness_error;     // not empty: the harness cannot be checked
+  bool accesses_failed = false;  // some were recorded that were not made (kBlockingTest)
   std::vector<BugReport> bugs;
   std::vector<LogLine> log;
 };
@@ -294,6 +295,7 @@ class Scheduler final : public StateView, private SchedulerState {
   void RecordFailedAccess(uintptr_t address, size_t size, uint8_t mode, uint16_t flags,
                           uint64_t pc) {
     RecordMemory(address, size, mode, flags | kBlockingTest, pc, MemoryOrder::kRelaxed);
+    result_.accesses_failed = true;
   }
   void RecordMemory(uintptr_t address, size_t size, uint8_t mode, uint16_t flags, uint64_t pc,
                     MemoryOrder order) {

@@ -101,6 +101,7 @@ void Scheduler::MakeExecution(Strategy& strategy, size_t keep) {
   result_.seems_endless = false;
   result_.endless_loop = {};
   result_.bugs.clear();
+  result_.accesses_failed = false;
   if (last_words_ != nullptr) last_words_->failure = 0;
   result_.log.clear();
   if (g_kernel_effects != 0) ForgetKernelEffects();

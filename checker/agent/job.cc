@@ -142,6 +142,9 @@ std::unique_ptr<Job> Job::FromMessage(const Message& m, std::string* error) {
   if (m.Text("race") == "hb") job->rule_ = racedet::CandidateRule::kHappensBefore;
   job->options_.bounds_loops = !job->is_replay();
   if (!job->MakeSearch(error)) return nullptr;
+  if (job->workers_ > 1 && job->search_->shared() == nullptr) {
+    job->StayAlone("only searches by odpor can be shared");
+  }
   job->MakeDetector();
   return job;
 }
@@ -232,20 +235,21 @@ std::string Job::LearnedSites() const {
   return text;
 }
 
-bool Job::LearnsFrom(const racedet::Candidate& candidate) const {
-  const uint32_t classes = options_.preemption_points.classes;
+bool Job::LearnsSites() const {
   // A recorded schedule brings the sites that were known when it was made.
-  if (is_replay() || (classes & sched::kPpEveryAccess) == 0 ||
-      (options_.disabled_refinements & sched::kRefineSharedSites) != 0 ||
-      candidate.status == racedet::CandidateStatus::kMallocRecycle) {
-    return false;
-  }
+  return !is_replay() && (options_.preemption_points.classes & sched::kPpEveryAccess) != 0 &&
+         (options_.disabled_refinements & sched::kRefineSharedSites) == 0;
+}
+
+bool Job::LearnsFrom(const racedet::Candidate& candidate) const {
+  if (!LearnsSites() || candidate.status == racedet::CandidateStatus::kMallocRecycle) return false;
   // Let e of another thread come before the access s, and let happens-before order them. The last
   // step of that order into the thread of s is an acquire before s. Where every operation that
   // acquires has a PP of its own, or is an atomic access learned from its own candidates, it begins
   // s's block or lies before it; so e comes before the whole block, and nothing is lost if no PP
   // lies before s. Without those PPs an acquire may lie inside the block: then every candidate
   // counts.
+  const uint32_t classes = options_.preemption_points.classes;
   return candidate.unordered || (classes & sched::kPpSync) != sched::kPpSync;
 }
 

@@ -62,6 +62,8 @@ class Job {
   void Restart(sched::Scheduler& scheduler);
   // Adds sites to the PPs of `all`; true if one is new (then Restart is due).
   bool Learn(uint64_t pc_a, uint64_t pc_b);
+  // Whether sites are learned at all: under `all`, unless every access is a PP.
+  bool LearnsSites() const;
   // Whether the candidate's two sites have to be PPs of `all`.
   bool LearnsFrom(const racedet::Candidate& candidate) const;
   std::string LearnedSites() const;  // 0xPC;0xPC;...

@@ -223,7 +223,8 @@ bool Worker::AfterExecution(Job& job, bool stop_on_bug, SliceEnd* end) {
   }
   if (!endless && ReportFailureToRun(job)) return false;
   if (job.collects_final_states()) ReportFinalState(job);
-  const bool learned = ReportCandidates(job);
+  bool learned = ReportCandidates(job);
+  if (g_scheduler.result().accesses_failed) learned |= LearnFromFailedAccesses(job);
   if (endless) job.LearnLoop(g_scheduler.result().endless_loop);
   if (endless && helper_ != nullptr) RestartWithWhatWasLearned(job);
   if (bug && stop_on_bug) {  // what was run so far counts, even if it would begin again now
@@ -329,6 +330,27 @@ bool Worker::ReportCandidates(Job& job) {
     if (helper_ != nullptr) helper_->SendCandidate(candidate);
     if (job.LearnsFrom(candidate)) {
       learned |= job.Learn(candidate.earlier.pc, candidate.later.pc);
+    }
+  }
+  return learned;
+}
+
+// An access that was not made is none for the detectors. But in another order it may be made: it
+// and what it conflicts with have to be PPs as well.
+bool Worker::LearnFromFailedAccesses(Job& job) {
+  if (!job.LearnsSites()) return false;
+  const sched::Trace& trace = g_scheduler.trace();
+  bool learned = false;
+  for (const sched::Event& event : trace.events) {
+    for (const sched::MicroAccess& failed : trace.AccessesOf(event)) {
+      if ((failed.flags & sched::kBlockingTest) == 0 || !sched::IsMemory(failed.begin)) continue;
+      for (const sched::Event& other : trace.events) {
+        if (other.thread == event.thread) continue;
+        for (const sched::MicroAccess& access : trace.AccessesOf(other)) {
+          if (!access.ConflictsWith(failed)) continue;
+          learned |= job.Learn(failed.pc, access.pc);
+        }
+      }
     }
   }
   return learned;

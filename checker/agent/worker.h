@@ -42,6 +42,7 @@ class Worker : private CrewListener {
   bool ReportFailureToRun(Job& job);
   void ReportDivergence(Job& job);
   bool ReportCandidates(Job& job);  // true if a site was learned: restart
+  bool LearnFromFailedAccesses(Job& job);
   void ReportCandidate(Job& job, const racedet::Candidate& candidate);
   bool ReportBugs(Job& job);  // true if there was one
   void ReportExecution(Job& job);

@@ -100,7 +100,6 @@ bool Worker::WorkWithCrew(Job& job, bool stop_on_bug, SliceEnd* end) {
     job.search().shared()->GiveAway();
     crew_->Feed();
   }
-  if (crew_->size() == 0) crew_ = nullptr;
   return true;
 }
 

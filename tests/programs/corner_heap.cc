@@ -36,6 +36,18 @@ MC_TEST(UseAfterFree) {
   other.join();
 }
 
+// The access fails in the order that is run first; in the other one it does not, and what comes
+// after it is a bug of its own.
+MC_TEST(UsedAfterOrBeforeItIsFreed) {
+  auto* const value = new std::atomic<int>(1);
+  std::thread other([value] {
+    ++*value;
+    abort();
+  });
+  delete value;
+  other.join();
+}
+
 MC_TEST(ReadAfterFree) {
   int* value = new int(1);
   delete Opaque(value);
