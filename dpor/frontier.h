@@ -67,7 +67,6 @@ class Frontier {
   // Not empty: something was said that cannot be.
   const std::string& error() const { return error_; }
   void set_mutation(FrontierMutation mutation) { mutation_ = mutation; }
-  size_t live_nodes() const { return nodes_.size() - free_.size(); }
 
  private:
   using NodeId = uint32_t;

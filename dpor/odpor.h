@@ -142,7 +142,7 @@ class OptimalSearch final : public Search, public SharedSearch {
   void ReadSleepers(WordReader& reader);
   void DropItem();
   void EnterSleepersOf(size_t position);
-  void TakeOver(size_t position);
+  void TakeOver(size_t plan_end);
   void TellRequests();
   void GiveNodes(uint32_t end, bool kept);
 

@@ -39,6 +39,7 @@ enum class ItemKind : uint32_t {
   kOver,   // and there will be nothing any more
   kStart,  // a request of a node: path, with what was started earlier at each node, request
 };
+
 // Of executions that are done.
 struct SearchCounts {
   uint64_t executions = 0, sleep_blocked = 0, assumption_failed = 0, transitions = 0;

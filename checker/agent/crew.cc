@@ -15,7 +15,6 @@
 #include <new>
 
 #include "sched/other_processes.h"
-#include "sched/start.h"
 
 namespace mc::checker {
 namespace {
@@ -245,8 +244,8 @@ void Crew::Poll(milliseconds longest) {
   ReadMail();
 }
 
-void Crew::Wait(milliseconds longest, bool worker_is_hungry) {
-  worker_is_hungry_ = worker_is_hungry;
+void Crew::Wait(milliseconds longest) {
+  worker_is_hungry_ = true;
   CountHungry();
   Poll(longest);
   worker_is_hungry_ = false;

@@ -107,7 +107,7 @@ class Crew {
   // Gives those that wait what there is now.
   void Feed();
   // The worker has nothing to do: waits for something to come, at most that long.
-  void Wait(std::chrono::milliseconds longest, bool worker_is_hungry);
+  void Wait(std::chrono::milliseconds longest);
   // Now and then: ends helpers that hang or take too much memory.
   void LookAfter();
   // Lets all give back what is left of their items, and end.

@@ -7,7 +7,6 @@
 #include "checker/agent/worker.h"
 #include "sched/kernel_state.h"
 #include "sched/other_processes.h"
-#include "sched/start.h"
 
 namespace mc::checker {
 namespace {
@@ -105,7 +104,7 @@ bool Worker::WorkWithCrew(Job& job, bool stop_on_bug, SliceEnd* end) {
 
 void Worker::AwaitHelpers() {
   crew_->GiveTicketBack();
-  crew_->Wait(milliseconds(20), true);
+  crew_->Wait(milliseconds(20));
 }
 
 void Worker::DisbandCrew(Job& job) {

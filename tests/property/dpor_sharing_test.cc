@@ -65,6 +65,7 @@ TEST(Sharing, WhoeverLeavesNothingIsLost) {
   ForRandomPrograms(ProgramCount(2500), [&](const Program& program, const Exploration& expected) {
     return CheckAll(program, expected, true, &items);
   });
+  EXPECT_GT(items, ProgramCount(2500)) << "little was shared";
 }
 
 std::string FirstSeen(dpor::FrontierMutation mutation) {
