@@ -49,6 +49,7 @@ std::string NameOfCell(uint64_t cell, Symbolizer* symbolizer) {
     case sched::CellKind::kThreadStart:
     case sched::CellKind::kThreadExit:
     case sched::CellKind::kWake:
+    case sched::CellKind::kDescheduled:
     case sched::CellKind::kThreadHandle:
       return "the begin, the end or the waking of a thread";
     default:

@@ -136,6 +136,8 @@ std::string CellText(uint64_t cell) {
       return absl::StrCat("attempts to lock mutex ", at);
     case CellKind::kThreadHandle:
       return absl::StrCat("handle of T", object);
+    case CellKind::kDescheduled:
+      return absl::StrCat("descheduled T", object);
     case CellKind::kSharedState:
       return absl::StrCat("shared library state ", object);
   }

@@ -31,6 +31,7 @@ enum class CellKind : uint8_t {
   kHandlerPhase,       // object = 0: the exit handlers run (written once, after everything else)
   kLockChange,         // object = address: announced attempts to take the lock (lock_attempts.h)
   kThreadHandle,       // object = ThreadId: whether it is joined or detached
+  kDescheduled,        // object = ThreadId: is it in mc_deschedule, for mc_make_runnable to end?
   kSharedState,        // object = number of a library cell that is truly shared (rand, file offset)
 };
 

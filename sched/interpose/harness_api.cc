@@ -25,11 +25,15 @@ bool IsDescheduled(const Thread& thread) {
          thread.pending.kind == OperationKind::kDescheduled;
 }
 
+// Apart from the wake cell: a call of mc_make_runnable that is lost does not end whatever else the
+// thread waits for.
+Cell DescheduledCell(const Thread& thread) { return MakeCell(CellKind::kDescheduled, thread.id); }
+
 void Deschedule(uint64_t pc) {
   Thread& thread = g_scheduler.current();
   BeforeOperation(kPpThread, pc, OperationDetail::kDeschedule);
   const Cell wake = WakeCell(thread);
-  g_scheduler.RecordCell(wake, kRead, kValueRelevant, pc);
+  g_scheduler.RecordCell(DescheduledCell(thread), kRead, kValueRelevant, pc);
   thread.woken = thread.timed_out = false;
   g_scheduler.EndBlock(
       MakeOperation(OperationKind::kDescheduled, wake, pc, OperationDetail::kDeschedule), &IsWoken);
@@ -50,13 +54,12 @@ void MakeRunnable(int number, uint64_t pc) {
     return;
   }
   Thread& target = g_scheduler.ThreadById(id);
+  g_scheduler.RecordCell(DescheduledCell(target), kWrite, 0, pc);
   if (IsDescheduled(target)) {
     WakeWaiter(target,
                MakeOperation(OperationKind::kFutexReturn, WakeCell(target), target.pending.pc,
                              OperationDetail::kDeschedule),
                nullptr, pc);
-  } else {
-    g_scheduler.RecordCell(WakeCell(target), kWrite, kRelease, pc);  // lost
   }
   g_scheduler.Progress();
   AfterOperation(kPpThread);

@@ -177,6 +177,27 @@ MC_TEST(DescheduleUntilMadeRunnable) {
   other.join();
 }
 
+// A call of mc_make_runnable that is lost ends no wait of another kind.
+MC_TEST(MadeRunnableWhileItWaitsForSomethingElse) {
+  static std::atomic<int> waiter{-1};
+  static std::atomic<bool> done{false};
+  std::thread waiting([] {
+    waiter = mc_self();
+    done.wait(false);
+  });
+  std::thread ends_it([] {
+    done = true;
+    done.notify_one();
+  });
+  std::thread makes_it_runnable([] {
+    const int number = waiter;
+    if (number >= 0) mc_make_runnable(number);
+  });
+  waiting.join();
+  ends_it.join();
+  makes_it_runnable.join();
+}
+
 // A loop with a deadline runs into it, wherever in the loop it looks at the clock, and however many
 // turns that takes.
 MC_TEST(DeadlineOfAPoll) {
