@@ -33,7 +33,7 @@ void Deschedule(uint64_t pc) {
   Thread& thread = g_scheduler.current();
   BeforeOperation(kPpThread, pc, OperationDetail::kDeschedule);
   const Cell wake = WakeCell(thread);
-  g_scheduler.RecordCell(DescheduledCell(thread), kRead, kValueRelevant, pc);
+  g_scheduler.RecordCell(DescheduledCell(thread), kWrite, 0, pc);
   thread.woken = thread.timed_out = false;
   g_scheduler.EndBlock(
       MakeOperation(OperationKind::kDescheduled, wake, pc, OperationDetail::kDeschedule), &IsWoken);
@@ -54,12 +54,14 @@ void MakeRunnable(int number, uint64_t pc) {
     return;
   }
   Thread& target = g_scheduler.ThreadById(id);
-  g_scheduler.RecordCell(DescheduledCell(target), kWrite, 0, pc);
   if (IsDescheduled(target)) {
+    g_scheduler.RecordCell(DescheduledCell(target), kReadWrite, kValueRelevant, pc);
     WakeWaiter(target,
                MakeOperation(OperationKind::kFutexReturn, WakeCell(target), target.pending.pc,
                              OperationDetail::kDeschedule),
                nullptr, pc);
+  } else {  // lost
+    g_scheduler.RecordCell(DescheduledCell(target), kRead, kValueRelevant, pc);
   }
   g_scheduler.Progress();
   AfterOperation(kPpThread);
