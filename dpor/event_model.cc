@@ -25,7 +25,16 @@ void PendingRanges(const Operation& operation, ThreadId thread, bool alive_model
 void EventModel::Begin(uint32_t i) {
   i_ = i;
   end_ = static_cast<uint32_t>(path_.size());
+  subset_ = {};
   after_valid_ = false;
+  any_dropped_ = false;
+}
+
+void EventModel::BeginSubset(std::span<const uint32_t> counts) {
+  i_ = end_ = 0;
+  subset_ = counts;
+  after_valid_ = true;
+  after_count_ = 0;
   any_dropped_ = false;
 }
 
@@ -106,7 +115,8 @@ bool EventModel::VisitChangesInD(const ObjectLog& log, const Visit& visit) {
   const size_t first = FirstAfter(log);
   // Go through what is shorter: the entries after i, or D.
   constexpr size_t kShort = 32;
-  if (entries.size() - first <= kShort || entries.size() - first <= after_count()) {
+  if (!subset_.empty() || entries.size() - first <= kShort ||
+      entries.size() - first <= after_count()) {
     for (size_t k = entries.size(); k-- > first;) {
       if (entries[k].has_ledger && Contains(entries[k].position) && !visit(entries[k])) {
         return false;
@@ -223,6 +233,7 @@ bool EventModel::SpinWoken(ThreadId thread, uint32_t previous,
                            const sched::Trace& trace) {
   if (previous == kNoPosition) return false;
   const std::vector<uint32_t>& own = path_.positions_of(thread);
+  const size_t end = subset_.empty() ? end_ : path_.size();
   for (const sched::CellRange& range : cells) {
     auto wakes = [&](uint32_t position) {
       const sched::Event& event = trace.events[position];
@@ -231,7 +242,7 @@ bool EventModel::SpinWoken(ThreadId thread, uint32_t previous,
         return sched::WakesSpinner(a, range, cells);
       });
     };
-    for (uint32_t w = own[range.reader] + 1; w < end_; ++w) {
+    for (uint32_t w = own[range.reader] + 1; w < end; ++w) {
       if (path_.thread(w) != thread && Contains(w) && wakes(w)) return true;
     }
   }

@@ -2,8 +2,9 @@
 // do first, decided by rules over the records (spec optimal-dpor 2.5, *Enabledness without
 // re-execution*). Nothing is executed.
 //
-// The other order is S = (the path before i) followed by D, where D are the events after i that do
-// not happen after it, less those dropped. An EventModel answers questions about one S at a time.
+// The other order is of the events S = (the path before i) followed by D, where D are the events
+// after i that do not happen after it, less those dropped; or of any events S that contain all that
+// happens before each of them. An EventModel answers questions about one S at a time.
 #ifndef MC_DPOR_EVENT_MODEL_H_
 #define MC_DPOR_EVENT_MODEL_H_
 
@@ -21,11 +22,15 @@ class EventModel {
   // Chooses S = prefix(i).D(i), nothing dropped.
   void Begin(uint32_t i);
   uint32_t first() const { return i_; }
+  // Chooses S = the first counts[t] events of each thread t, which must be closed in that sense.
+  // `counts` must stay valid while questions are asked; After and Drop* are not for such an S.
+  void BeginSubset(std::span<const uint32_t> counts);
 
   // Is the event at `position` in S?
   bool Contains(uint32_t position) const {
     if (position < i_) return true;
-    if (position >= end_ || path_.HappensBefore(i_, position)) return false;
+    if (position >= end_) return InSubset(position);
+    if (path_.HappensBefore(i_, position)) return false;
     return !any_dropped_ || !Dropped(position);
   }
   // D in order; valid until the next Begin or Drop.
@@ -57,6 +62,10 @@ class EventModel {
   bool DropReaders(const sched::Operation& operation);
 
  private:
+  bool InSubset(uint32_t position) const {
+    const size_t thread = path_.thread(position);
+    return thread < subset_.size() && path_.index(position) < subset_[thread];
+  }
   bool Dropped(uint32_t position) const {
     return position < dropped_.size() && dropped_[position] == drop_stamp_;
   }
@@ -77,7 +86,8 @@ class EventModel {
                  uint16_t but_flags, const sched::Trace& trace);
 
   Path& path_;
-  uint32_t i_ = 0, end_ = 0;
+  uint32_t i_ = 0, end_ = 0;          // 0 and 0 where S is a subset
+  std::span<const uint32_t> subset_;  // events of each thread; empty where S is given by i
   std::vector<uint32_t> after_;
   size_t after_count_ = 0;
   bool after_valid_ = false;

@@ -81,6 +81,10 @@ class Path {
   bool HappensBefore(size_t i, size_t j) const {
     return clocks_.Get(j, events_[i].thread) > events_[i].index;
   }
+  // How many events of `thread` happen before the event at `position` (or are it).
+  uint32_t ClockOf(size_t position, sched::ThreadId thread) const {
+    return thread < clocks_.width() ? clocks_.Get(position, thread) : 0;
+  }
   // D(i): the positions after `i` of events that do not happen after it, in order. Returns how
   // many; `out` must have room for size() - i entries.
   size_t NotAfter(size_t i, std::vector<uint32_t>* out) const;

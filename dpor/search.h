@@ -43,6 +43,8 @@ class Search : public sched::Strategy {
 
   // True once the state space is exhausted.
   bool complete() const { return complete_ && error_.empty(); }
+  // Has a bound of this search left out executions?
+  virtual bool left_out() const { return false; }
   // Estimate of runs() at the end. Equal to it once complete; good to a factor of about 3 from the
   // half of the search on, too low before.
   virtual double Estimate() const { return static_cast<double>(runs()); }

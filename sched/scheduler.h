@@ -449,7 +449,14 @@ class Scheduler final : public StateView, private SchedulerState {
   bool IsEnabled(ThreadId thread) const override;
   ThreadId Current() const override;
   bool CurrentYielded() const override;
+  bool IsRunnable(ThreadId thread) const override {
+    return threads_[thread]->exists && threads_[thread]->status == ThreadStatus::kRunnable;
+  }
   const Operation& Pending(ThreadId thread) const override { return threads_[thread]->pending; }
+  std::vector<CellRange> PendingSpinCells(ThreadId thread) const override {
+    const Thread& t = *threads_[thread];
+    return WaitsInLoop(t.pending.kind) ? SpinCells(t) : std::vector<CellRange>();
+  }
 
  private:
   void Append(const MicroAccess& access) {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "sched/trace.h"
 
@@ -23,8 +24,12 @@ class StateView {
   virtual ThreadId Current() const = 0;
   // True if `Current` ended its block at a yield or a sleep (a switch there is free).
   virtual bool CurrentYielded() const = 0;
+  // Has the thread a next block, which may be blocked? Not before its creation nor after its end.
+  virtual bool IsRunnable(ThreadId thread) const = 0;
   // The next operation of a runnable thread, kNone if it cannot block.
   virtual const Operation& Pending(ThreadId thread) const = 0;
+  // What a runnable thread that waits in a loop waits for.
+  virtual std::vector<CellRange> PendingSpinCells(ThreadId thread) const = 0;
 };
 
 // Returned by Next when the execution is to be abandoned: every enabled thread sleeps, or a bound.

@@ -26,7 +26,7 @@ class Enumerator {
       : start_(program, mutation), limit_(limit) {}
 
   Exploration Run() {
-    Explore(start_);
+    Explore(start_, 0);
     return std::move(result_);
   }
 
@@ -52,7 +52,14 @@ class Enumerator {
     std::vector<uint32_t> values, arities;
   };
 
-  void Explore(const Machine& state) {
+  // Is going on with `next` a preemption (spec optimal-dpor 6.1)?
+  static bool IsPreemption(const Machine& state, sched::ThreadId next) {
+    const sched::ThreadId last = state.Current();
+    return last != sched::kNoThread && last != next && state.IsEnabled(last) &&
+           state.Pending(last).kind != sched::OperationKind::kTimedWaiter;
+  }
+
+  void Explore(const Machine& state, uint32_t preemptions) {
     if (!result_.complete) return;
     bool any = false;
     for (sched::ThreadId t = 0; t < state.ThreadCount(); ++t) {
@@ -64,7 +71,7 @@ class Enumerator {
         Machine next = state;
         const size_t depth = trace_.size();
         next.Step(t, chooser, &trace_);
-        Explore(next);
+        Explore(next, preemptions + (IsPreemption(state, t) ? 1 : 0));
         trace_.CutBack(depth);
       } while (chooser.Advance());
     }
@@ -74,6 +81,8 @@ class Enumerator {
       return;
     }
     result_.Add(state, trace_);
+    const auto [least, is_new] = result_.preemptions.emplace(HashTrace(trace_), preemptions);
+    if (!is_new) least->second = std::min(least->second, preemptions);
   }
 
   Machine start_;

@@ -24,6 +24,8 @@ struct Exploration {
   uint64_t deadlocks = 0, assumptions = 0, assertions = 0, exits = 0;  // traces
   uint64_t blocked = 0;                                                // executions given up
   std::set<uint64_t> final_states;
+  // Of each trace, the least number of preemptions of its executions. Brute force only.
+  std::map<TraceHash, uint32_t> preemptions;
   bool complete = true;
 
   void Add(const Machine& machine, const sched::Trace& trace);

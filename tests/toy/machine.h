@@ -76,6 +76,12 @@ class Machine : public sched::StateView {
   const sched::Operation& Pending(sched::ThreadId thread) const override {
     return threads_[thread].pending;
   }
+  bool IsRunnable(sched::ThreadId thread) const override {
+    return threads_[thread].exists && threads_[thread].status == sched::ThreadStatus::kRunnable;
+  }
+  std::vector<sched::CellRange> PendingSpinCells(sched::ThreadId thread) const override {
+    return threads_[thread].spin_cells;
+  }
 
  private:
   struct Thread {
