@@ -47,6 +47,8 @@ void GiveUpMutex(Thread& thread, MutexView& mutex, uint64_t pc) {
 
 int TakeMutexAgain(Thread& thread, MutexView& mutex, uint64_t pc) {
   if (mutex.owner != OwnerOf(thread)) return TakeMutex(thread, mutex, false, 0, pc);
+  // What the pending operation promised, since that does not know of the other levels.
+  g_scheduler.RecordCell(CellOf(CellKind::kMutex, &mutex), kWrite, 0, pc);
   ++mutex.recursion;
   return 0;
 }
