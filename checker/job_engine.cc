@@ -138,7 +138,7 @@ void JobEngine::Complete(Job* job) {
   if (job->role == JobRole::kBig || job->role == JobRole::kVerify) {
     explored_pps_.insert(job->pps.accesses().begin(), job->pps.accesses().end());
   }
-  if (!options_.bound.empty()) return;
+  if (!options_.bound.empty() || job->progress.left_out) return;
   for (auto& other : jobs_) {
     if (CanRun(*other) && job->pps.Includes(other->pps)) Retire(other.get(), JobState::kReplaced);
   }
@@ -226,7 +226,8 @@ Job* JobEngine::AddJob(const PpSet& pps, JobRole role) {
   job->pps = pps;
   job->role = role;
   const bool already_explored = std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& other) {
-    return options_.bound.empty() && other->complete() && other->pps.Includes(pps);
+    return options_.bound.empty() && !other->progress.left_out && other->complete() &&
+           other->pps.Includes(pps);
   });
   if (already_explored) job->state = JobState::kReplaced;
   by_text_[pps.Text()] = job.get();
@@ -358,7 +359,9 @@ std::set<std::string> JobEngine::MissingFrom(const PpSet& pps) const {
 }
 
 bool JobEngine::Verifies(const Job& job) const {
-  if (!job.complete() || job.bounds_loops || !options_.bound.empty()) return false;
+  if (!job.complete() || job.bounds_loops || job.progress.left_out || !options_.bound.empty()) {
+    return false;
+  }
   if (options_.iterative && !job.pps.Includes(PpSet(sched::kPpSync))) return false;
   return std::all_of(candidates_.begin(), candidates_.end(), [&](const auto& entry) {
     return entry.second.status == CandidateStatus::kMallocRecycle || Covers(job.pps, entry.second);

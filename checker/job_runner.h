@@ -7,6 +7,7 @@
 #define MC_CHECKER_JOB_RUNNER_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/time/time.h"
@@ -23,6 +24,9 @@ struct JobProgress {
   uint64_t transitions_repeated = 0;  // of a known prefix, executed again to get to its end
   double estimate = 0;                // executions in the whole state space; 0 if unknown
   double seconds = 0;
+  bool left_out = false;  // a bound of the search has left executions out
+  // All executions with up to so many preemptions were run; of a search that goes by that.
+  std::optional<uint32_t> preemptions_covered;
 };
 
 // A candidate as all jobs together have seen it so far.

@@ -14,6 +14,7 @@
 #include "checker/message.h"
 #include "checker/picture.h"
 #include "checker/text.h"
+#include "dpor/order_costs.h"
 
 namespace mc::checker {
 namespace {
@@ -81,9 +82,20 @@ absl::Status SetStrategy(Options& options, const std::string& value) {
                               "odpor, source, dfs or random"));
     }
   }
+  if (value == "bounded") return Bad("--strategy=bounded: write --preemptions=N or --icb");
   options.strategy_given = true;
   const absl::Status status = options.settings.Set("strategy", value);
   return status.ok() ? status : Bad(absl::StrCat("--strategy: ", status.message()));
+}
+
+absl::Status SetPreemptions(Options& options, const std::string& value) {
+  const auto number = ParseNumber<uint32_t>(value);
+  if (!number || *number > dpor::OrderCosts::kMostPreemptions) {
+    return Bad(absl::StrCat("--preemptions=", value, ": it must be a number from 0 to ",
+                            dpor::OrderCosts::kMostPreemptions));
+  }
+  options.settings.preemptions = *number;
+  return absl::OkStatus();
 }
 
 absl::Status SetPps(Options& options, const std::string& value) {
@@ -229,6 +241,14 @@ std::vector<OptionEntry> MakeTable() {
              "its preemption points, comma-separated: lock, unlock, cond, thread,\n"
              "yield, atomic, dma, access:FILE:LINE, sync, all (the default), none",
              SetPps),
+      Action("preemptions", "N",
+             "only what can happen with at most N preemptions (exact); the result\n"
+             "says so",
+             SetPreemptions),
+      Flag("icb",
+           "search with at most 0, 1, 2, ... preemptions in turn until that leaves\n"
+           "nothing out (one state space, unless --iterative)",
+           &Options::icb),
       Text("replay", "FILE", "run exactly one recorded schedule, narrated", &Options::replay),
       Flag("gdb", "with --replay: stop at the failure under gdb", &Options::gdb),
       Action("visualize", "FILE",
@@ -373,6 +393,13 @@ absl::Status CheckTogether(const Options& options) {
         "--replay runs one schedule, of the test it names: it does not go with --test or "
         "--list");
   }
+  if (options.icb && options.settings.preemptions) {
+    return Bad("--icb goes through all bounds, --preemptions sets one: give one of them");
+  }
+  if ((options.icb || options.settings.preemptions) && options.strategy_given) {
+    return Bad(
+        "--preemptions and --icb have a search of their own: they do not go with --strategy");
+  }
   if (options.iterative && options.pps_given) {
     return Bad("--pp is for a single state space: it does not go with --iterative");
   }
@@ -413,6 +440,7 @@ absl::StatusOr<Options> ParseOptions(const std::vector<std::string>& words) {
   }
   if (options.help || options.version) return options;
   if (absl::Status status = CheckTogether(options); !status.ok()) return status;
+  if (options.icb || options.settings.preemptions) options.settings.strategy = "bounded";
   // Never looked up in PATH: a test is a file.
   if (!options.harness.empty() && options.harness.find('/') == std::string::npos) {
     options.harness = "./" + options.harness;

@@ -24,6 +24,7 @@ struct Options {
   // What to do.
   bool iterative = false;  // asked for by name
   bool strategy_given = false;
+  bool icb = false;  // bounds of 0, 1, 2, ... preemptions in turn
   bool list = false;
   bool help = false;
   bool version = false;
@@ -62,7 +63,7 @@ struct Options {
   bool saturate = false;
 
   // Iterative deepening, the default, or the search of one state space.
-  bool SearchesIteratively() const { return iterative || !(strategy_given || pps_given); }
+  bool SearchesIteratively() const { return iterative || !(strategy_given || pps_given || icb); }
 };
 
 // The words after the program's name. An error says what was wrong and what to do.

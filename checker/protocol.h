@@ -15,7 +15,7 @@
 // To the zygote:  fork    quit
 //
 // To the worker:
-//   job id= strategy= classes=(PreemptionPointClass bits) ranges=BEGIN,END;... test= seed= bound=
+//   job id= strategy= classes=(PreemptionPointClass bits) ranges=BEGIN,END;... test= seed=
 //       race=limited-hb|hb heap=thread|recycle|fresh exit=wait|immediate overruns=0|1 spurious=0|1
 //       max_steps= output=0|1 (let the program's output through) disabled=REFINEMENT;...
 //       schedule=STEP;STEP;... (strategy=replay) narrate=0|1 tree=0|1 (stream explored executions)
@@ -24,7 +24,8 @@
 //       final_states=0|1 mutate=NAME (test builds)
 //       workers= (processes that may share the search) eager=0|1 (at once, for tests) memory=
 //       (bytes one may use, 0: no limit) executions= (of a sampling strategy: how many; of
-//       strategy=law-check: pairs of events)
+//       strategy=law-check: pairs of events) preemptions= (strategy=bounded: at most so many; else
+//       0, 1, 2, ... in turn)
 //   run id= executions= milliseconds= stop_on_bug=0|1     as far as the limits allow; then paused
 //   or complete drop id= quit
 // Also SharedState.stop_requested stops a run after the current execution.
@@ -33,6 +34,7 @@
 //   progress id= executions= blocked= transitions= estimate= seconds=  (at most 5 a second; all
 //            since the job began) alone= (why workers= was of no use) handlers_waited=1 (exit
 //            handlers, in any execution so far, for threads that ran when the program ended)
+//            left_out=0|1 (by a bound) preemptions_covered= (all with up to so many were run)
 //   race id= a=PC b=PC a_kind= b_kind= (read|write|atomic read|...|free|allocate|sync)
 //   status=suspected|confirmed|malloc-recycle
 //        unordered=0|1 object= (what the address is: "global+0x..", "heap block of 24 bytes

@@ -134,14 +134,21 @@ std::string StateText(const Job& job) {
   }
 }
 
+// What one search with growing bounds has come to.
+std::string Covered(const TestResult& result) {
+  if (result.iterative || result.jobs.empty() || !result.bound.empty()) return "";
+  const auto& covered = result.jobs.front().progress.preemptions_covered;
+  return covered ? absl::StrCat(", which was enough for ", PreemptionBound(*covered)) : "";
+}
+
 std::string WhyNotVerified(const TestResult& result) {
   switch (result.end) {
     case SearchEnd::kTimeBudget:
-      return "within the time budget";
+      return absl::StrCat("within the time budget", Covered(result));
     case SearchEnd::kExecutionBudget:
-      return "within the budget of executions";
+      return absl::StrCat("within the budget of executions", Covered(result));
     case SearchEnd::kInterrupted:
-      return "until interrupted";
+      return absl::StrCat("until interrupted", Covered(result));
     default:
       break;
   }
@@ -267,6 +274,10 @@ std::string FormatUntested(const TestResult& result, bool verbose) {
 }
 
 }  // namespace
+
+std::string PreemptionBound(uint32_t preemptions) {
+  return absl::StrCat("at most ", preemptions, preemptions == 1 ? " preemption" : " preemptions");
+}
 
 Verdict TestResult::verdict() const {
   if (findings != nullptr && !findings->bugs().empty()) return Verdict::kBug;

@@ -52,6 +52,9 @@ Json Finite(double value) {
 
 Json JobJson(const Job& job, std::string bound) {
   if (bound.empty() && job.bounds_loops) bound = kLoopBound;
+  if (bound.empty() && job.progress.preemptions_covered && job.progress.left_out) {
+    bound = PreemptionBound(*job.progress.preemptions_covered);
+  }
   const double executions = static_cast<double>(job.progress.executions);
   Json json;
   json["pps"] = job.pps.Names();

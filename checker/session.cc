@@ -43,6 +43,14 @@ std::string FileNamePart(const std::string& text) {
   return out;
 }
 
+// What the strategy leaves out by itself, in words; empty if nothing, or if only its end tells.
+std::string BoundOf(const SearchSettings& settings) {
+  // A sample of the executions says nothing about the others.
+  if (settings.strategy == "random") return "a random sample";
+  if (settings.strategy == "law-check") return "a check of the event model";
+  return settings.preemptions ? PreemptionBound(*settings.preemptions) : "";
+}
+
 }  // namespace
 
 bool UseColor(const Options& options) {
@@ -202,10 +210,7 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
   if (result.iterative && options_.settings.strategy == "random") {
     engine_options.executions_per_job = kRandomExecutionsPerJob;
   }
-  // A sample of the executions says nothing about the others.
-  if (options_.settings.strategy == "random") engine_options.bound = "a random sample";
-  if (options_.settings.strategy == "law-check")
-    engine_options.bound = "a check of the event model";
+  engine_options.bound = BoundOf(options_.settings);
   result.bound = engine_options.bound;
   JobEngine engine(engine_options, &runner, absl::Now);
   engine.set_on_progress(

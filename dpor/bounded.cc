@@ -149,7 +149,8 @@ void BoundedSearch::EndExecution(const sched::Trace& trace) {
 }
 
 // Is the path, after which nothing can run, the order that stands for its trace?
-bool BoundedSearch::IsCanonical() const {
+bool BoundedSearch::IsCanonical() {
+  last_cost_ = 0;
   if (path_.size() == 0) return true;
   const ThreadId last = path_.thread(path_.size() - 1);
   const uint32_t cost = costs_.Least(last);
@@ -157,6 +158,7 @@ bool BoundedSearch::IsCanonical() const {
     const uint32_t other = costs_.Least(static_cast<ThreadId>(t));
     if (other < cost || (other == cost && t < last)) return false;
   }
+  last_cost_ = cost;
   return true;
 }
 

@@ -35,6 +35,11 @@ class BoundedSearch final : public Search {
 
   double Estimate() const override;
   bool left_out() const override { return left_out_; }
+  std::optional<uint32_t> preemptions_covered() const override {
+    return complete() ? std::optional<uint32_t>(bound_) : std::nullopt;
+  }
+  // How many preemptions the trace of the last execution needs, if that was counted.
+  uint32_t last_cost() const { return last_cost_; }
 
  private:
   struct Node {
@@ -46,7 +51,7 @@ class BoundedSearch final : public Search {
   bool SelectNext();
   void Sync(const sched::Trace& trace);
   void FindOptions(Node& node, const sched::StateView& state);
-  bool IsCanonical() const;
+  bool IsCanonical();
 
   EventPool pool_;
   Path path_;
@@ -55,6 +60,7 @@ class BoundedSearch final : public Search {
   std::vector<Node> nodes_;  // some behind the path are spare
   bool started_ = false;
   bool left_out_ = false;
+  uint32_t last_cost_ = 0;
   std::vector<uint32_t> prescribed_;  // choices of the block at branch_depth_
   std::vector<Standing> standings_;   // scratch
 };

@@ -45,6 +45,8 @@ class Search : public sched::Strategy {
   bool complete() const { return complete_ && error_.empty(); }
   // Has a bound of this search left out executions?
   virtual bool left_out() const { return false; }
+  // All executions with up to so many preemptions have been run. Only of searches that go by that.
+  virtual std::optional<uint32_t> preemptions_covered() const { return std::nullopt; }
   // Estimate of runs() at the end. Equal to it once complete; good to a factor of about 3 from the
   // half of the search on, too low before.
   virtual double Estimate() const { return static_cast<double>(runs()); }

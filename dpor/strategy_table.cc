@@ -1,6 +1,8 @@
 #include "dpor/strategy_table.h"
 
+#include "dpor/bounded.h"
 #include "dpor/dfs.h"
+#include "dpor/iterative_bounding.h"
 #include "dpor/odpor.h"
 #include "dpor/random_walk.h"
 #include "dpor/source.h"
@@ -23,6 +25,11 @@ constexpr StrategyEntry kStrategies[] = {
     {"dfs", "every interleaving, no reduction", true,
      [](const SearchOptions&) -> std::unique_ptr<Search> {
        return std::make_unique<DepthFirstSearch>();
+     }},
+    {"bounded", "one execution per trace that needs few preemptions", true,
+     [](const SearchOptions& o) -> std::unique_ptr<Search> {
+       if (!o.preemptions) return std::make_unique<IterativeBounding>();
+       return std::make_unique<BoundedSearch>(*o.preemptions);
      }},
     {"random", "random walks", false,
      [](const SearchOptions& o) -> std::unique_ptr<Search> {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -12,9 +13,10 @@
 namespace mc::dpor {
 
 struct SearchOptions {
-  Policy policy = Policy::kStay;  // of free runs
-  uint64_t seed = 0;              // random, and Policy::kRandom
-  uint64_t executions = 1000;     // random: how many
+  Policy policy = Policy::kStay;        // of free runs
+  uint64_t seed = 0;                    // random, and Policy::kRandom
+  uint64_t executions = 1000;           // random: how many
+  std::optional<uint32_t> preemptions;  // bounded: at most so many; without: 0, 1, 2, ... in turn
 };
 
 struct StrategyEntry {

@@ -114,6 +114,9 @@ std::unique_ptr<Job> Job::FromMessage(const Message& m, std::string* error) {
   job->id_ = m.Number("id");
   job->strategy_ = m.Text("strategy");
   job->executions_ = m.Number("executions");
+  if (m.Has("preemptions")) {
+    job->preemptions_ = static_cast<uint32_t>(m.Number("preemptions"));
+  }
   job->schedule_ = m.Text("schedule");
   job->test_ = m.Text("test");
   for (std::string_view name : Split(m.Text("threads"), ';')) job->thread_names_.emplace_back(name);
@@ -169,6 +172,7 @@ bool Job::MakeSearch(std::string* error) {
   dpor::SearchOptions options;
   options.seed = options_.seed;
   if (executions_ != 0) options.executions = executions_;
+  options.preemptions = preemptions_;
   search_ = dpor::MakeSearch(strategy_, options);
   if (search_ == nullptr) *error = "unknown strategy " + strategy_;
   return search_ != nullptr;

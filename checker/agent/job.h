@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -99,7 +100,8 @@ class Job {
 
   uint64_t id_ = 0;
   std::string strategy_;
-  uint64_t executions_ = 0;  // of a sampling strategy: how many
+  uint64_t executions_ = 0;              // of a sampling strategy: how many
+  std::optional<uint32_t> preemptions_;  // of a search with a bound
   std::string schedule_;
   std::string test_;
   std::vector<std::string> thread_names_;

@@ -528,7 +528,11 @@ void Worker::ReportRestart(Job& job, const char* reason) {
 void Worker::AddProgress(Job& job, Message* message) {
   const dpor::Search& search = job.search();
   if (!job.why_alone().empty()) message->Set("alone", job.why_alone());
-  message->Set("executions", search.executions())
+  if (search.preemptions_covered()) {
+    message->Set("preemptions_covered", uint64_t{*search.preemptions_covered()});
+  }
+  message->Set("left_out", uint64_t{search.left_out()})
+      .Set("executions", search.executions())
       .Set("blocked", search.blocked())
       .Set("transitions", search.transitions())
       .Set("repeated", job.repeated)
