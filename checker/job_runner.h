@@ -25,6 +25,7 @@ struct JobProgress {
   double estimate = 0;                // executions in the whole state space; 0 if unknown
   double seconds = 0;
   bool left_out = false;  // a bound of the search has left executions out
+  double chance = 0;      // of a sample: that one execution shows a bug of the kind it looks for
   // All executions with up to so many preemptions were run; of a search that goes by that.
   std::optional<uint32_t> preemptions_covered;
 };

@@ -76,16 +76,27 @@ OptionEntry Action(std::string name, std::string value_name, std::string help,
 }
 
 absl::Status SetStrategy(Options& options, const std::string& value) {
-  for (absl::string_view later : {"dpor", "delay", "pct", "pos", "portfolio"}) {
+  for (absl::string_view later : {"dpor", "pos", "portfolio"}) {
     if (value == later) {
       return Bad(absl::StrCat("--strategy=", value, " is not available in this version: use ",
-                              "odpor, source, dfs or random"));
+                              "odpor, source, dfs, delay, random or pct"));
     }
   }
   if (value == "bounded") return Bad("--strategy=bounded: write --preemptions=N or --icb");
   options.strategy_given = true;
   const absl::Status status = options.settings.Set("strategy", value);
   return status.ok() ? status : Bad(absl::StrCat("--strategy: ", status.message()));
+}
+
+absl::Status SetSmallNumber(std::string_view name, const std::string& value, uint32_t* out) {
+  constexpr uint32_t kMost = 1000;
+  const auto number = ParseNumber<uint32_t>(value);
+  if (!number || *number == 0 || *number > kMost) {
+    return Bad(
+        absl::StrCat("--", View(name), "=", value, ": it must be a number from 1 to ", kMost));
+  }
+  *out = *number;
+  return absl::OkStatus();
 }
 
 absl::Status SetPreemptions(Options& options, const std::string& value) {
@@ -233,14 +244,25 @@ std::vector<OptionEntry> MakeTable() {
       Flag("iterative", "iterative deepening over sets of preemption points (the default)",
            &Options::iterative),
       Action("strategy", "S",
-             "search one state space: odpor, source, dfs, or random: a sample of\n"
-             "1000 executions, or as many as --executions says\n"
+             "search one state space: odpor, source, dfs, delay (few delays of a\n"
+             "fixed scheduler); or take a sample of 1000 executions, or as many as\n"
+             "--executions says: random, pct (random priorities)\n"
              "(with --iterative: the strategy of every job)",
              SetStrategy),
       Action("pp", "SET",
              "its preemption points, comma-separated: lock, unlock, cond, thread,\n"
              "yield, atomic, dma, access:FILE:LINE, sync, all (the default), none",
              SetPps),
+      Action("depth", "D",
+             "of the bugs that pct looks for: how many orderings between events\n"
+             "they need (default 3)",
+             [](Options& options, const std::string& value) {
+               return SetSmallNumber("depth", value, &options.settings.depth);
+             }),
+      Action("delays", "N", "most delays of an execution, with --strategy=delay (default 2)",
+             [](Options& options, const std::string& value) {
+               return SetSmallNumber("delays", value, &options.settings.delays);
+             }),
       Action("preemptions", "N",
              "only what can happen with at most N preemptions (exact); the result\n"
              "says so",
@@ -399,6 +421,12 @@ absl::Status CheckTogether(const Options& options) {
   if ((options.icb || options.settings.preemptions) && options.strategy_given) {
     return Bad(
         "--preemptions and --icb have a search of their own: they do not go with --strategy");
+  }
+  if (options.settings.depth != 0 && options.settings.strategy != "pct") {
+    return Bad("--depth is of --strategy=pct");
+  }
+  if (options.settings.delays != 0 && options.settings.strategy != "delay") {
+    return Bad("--delays is of --strategy=delay");
   }
   if (options.iterative && options.pps_given) {
     return Bad("--pp is for a single state space: it does not go with --iterative");

@@ -25,7 +25,7 @@
 //       workers= (processes that may share the search) eager=0|1 (at once, for tests) memory=
 //       (bytes one may use, 0: no limit) executions= (of a sampling strategy: how many; of
 //       strategy=law-check: pairs of events) preemptions= (strategy=bounded: at most so many; else
-//       0, 1, 2, ... in turn)
+//       0, 1, 2, ... in turn) depth= (strategy=pct) delays= (strategy=delay)
 //   run id= executions= milliseconds= stop_on_bug=0|1     as far as the limits allow; then paused
 //   or complete drop id= quit
 // Also SharedState.stop_requested stops a run after the current execution.
@@ -35,6 +35,7 @@
 //            since the job began) alone= (why workers= was of no use) handlers_waited=1 (exit
 //            handlers, in any execution so far, for threads that ran when the program ended)
 //            left_out=0|1 (by a bound) preemptions_covered= (all with up to so many were run)
+//            chance= (of a sample: that one execution shows a bug of the kind it looks for)
 //   race id= a=PC b=PC a_kind= b_kind= (read|write|atomic read|...|free|allocate|sync)
 //   status=suspected|confirmed|malloc-recycle
 //        unordered=0|1 object= (what the address is: "global+0x..", "heap block of 24 bytes

@@ -141,18 +141,29 @@ std::string Covered(const TestResult& result) {
   return covered ? absl::StrCat(", which was enough for ", PreemptionBound(*covered)) : "";
 }
 
+// What a sample promises: one execution in how many shows a bug of the kind it looks for.
+std::string Chance(const TestResult& result) {
+  const double chance = result.jobs.empty() ? 0 : result.jobs.back().progress.chance;
+  if (chance <= 0 || result.iterative) return "";
+  return absl::StrFormat(
+      ", each of which shows a bug of that depth with a probability of 1 in %.0f or more",
+      1 / chance);
+}
+
 std::string WhyNotVerified(const TestResult& result) {
   switch (result.end) {
     case SearchEnd::kTimeBudget:
       return absl::StrCat("within the time budget", Covered(result));
     case SearchEnd::kExecutionBudget:
-      return absl::StrCat("within the budget of executions", Covered(result));
+      return absl::StrCat("within the budget of executions", Covered(result), Chance(result));
     case SearchEnd::kInterrupted:
       return absl::StrCat("until interrupted", Covered(result));
     default:
       break;
   }
-  if (!result.bound.empty()) return absl::StrCat("within the bound: ", result.bound);
+  if (!result.bound.empty()) {
+    return absl::StrCat("within the bound: ", result.bound, Chance(result));
+  }
   if (std::ranges::any_of(result.jobs, [](const Job& job) { return job.bounds_loops; })) {
     return absl::StrCat("within the bound: ", kLoopBound);
   }

@@ -23,7 +23,8 @@ constexpr RefinementName kRefinements[] = {
     {"shared-sites", "'all' preempts only at accesses seen to be shared"},
 };
 
-constexpr std::string_view kStrategies[] = {"odpor", "source", "dfs", "random", "bounded"};
+constexpr std::string_view kStrategies[] = {"odpor",  "source", "dfs",    "delay",
+                                            "random", "pct",    "bounded"};
 constexpr std::string_view kRaces[] = {"limited-hb", "hb"};
 constexpr std::string_view kHeaps[] = {"thread", "recycle", "fresh"};
 constexpr std::string_view kExits[] = {"wait", "immediate"};
@@ -94,6 +95,8 @@ void SearchSettings::AddTo(Message* job) const {
   if (max_steps != 0) job->Set("max_steps", max_steps);
   if (!disabled.empty()) job->Set("disabled", absl::StrJoin(disabled, ";"));
   if (samples != 0) job->Set("executions", samples);
+  if (depth != 0) job->Set("depth", uint64_t{depth});
+  if (delays != 0) job->Set("delays", uint64_t{delays});
   if (preemptions) job->Set("preemptions", uint64_t{*preemptions});
   if (!checkpoints) job->Set("no_checkpoints", uint64_t{1});
   if (!mutate.empty()) job->Set("mutate", mutate);

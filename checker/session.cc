@@ -18,6 +18,7 @@
 #include "checker/standard_output.h"
 #include "checker/text.h"
 #include "checker/unseen_functions.h"
+#include "dpor/strategy_table.h"
 
 namespace mc::checker {
 namespace {
@@ -43,10 +44,16 @@ std::string FileNamePart(const std::string& text) {
   return out;
 }
 
+bool IsSample(std::string_view strategy) { return strategy == "random" || strategy == "pct"; }
+
 // What the strategy leaves out by itself, in words; empty if nothing, or if only its end tells.
 std::string BoundOf(const SearchSettings& settings) {
   // A sample of the executions says nothing about the others.
-  if (settings.strategy == "random") return "a random sample";
+  if (IsSample(settings.strategy)) return "a random sample";
+  if (settings.strategy == "delay") {
+    const uint32_t delays = settings.delays == 0 ? dpor::kDefaultDelays : settings.delays;
+    return absl::StrCat("at most ", delays, delays == 1 ? " delay" : " delays");
+  }
   if (settings.strategy == "law-check") return "a check of the event model";
   return settings.preemptions ? PreemptionBound(*settings.preemptions) : "";
 }
@@ -207,7 +214,7 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
   engine_options.keep_going = options_.keep_going;
   engine_options.cut_at_bugs = !options_.saturate;
   if (options_.executions) engine_options.executions = *options_.executions;
-  if (result.iterative && options_.settings.strategy == "random") {
+  if (result.iterative && IsSample(options_.settings.strategy)) {
     engine_options.executions_per_job = kRandomExecutionsPerJob;
   }
   engine_options.bound = BoundOf(options_.settings);

@@ -31,6 +31,7 @@ JobProgress ParseProgress(const Message& message) {
   progress.transitions_repeated = message.Number("repeated");
   progress.estimate = std::max(message.Real("estimate"), message.Real("lower_bound"));
   progress.seconds = message.Real("seconds");
+  progress.chance = message.Real("chance");
   progress.left_out = message.Number("left_out") != 0;
   if (message.Has("preemptions_covered")) {
     progress.preemptions_covered = static_cast<uint32_t>(message.Number("preemptions_covered"));

@@ -47,6 +47,9 @@ class Search : public sched::Strategy {
   virtual bool left_out() const { return false; }
   // All executions with up to so many preemptions have been run. Only of searches that go by that.
   virtual std::optional<uint32_t> preemptions_covered() const { return std::nullopt; }
+  // A sample: the least probability with which one execution shows a bug of the kind that the
+  // search looks for, as far as it knows the program; 0 if there is no such promise.
+  virtual double chance() const { return 0; }
   // Estimate of runs() at the end. Equal to it once complete; good to a factor of about 3 from the
   // half of the search on, too low before.
   virtual double Estimate() const { return static_cast<double>(runs()); }

@@ -1,9 +1,11 @@
 #include "dpor/strategy_table.h"
 
 #include "dpor/bounded.h"
+#include "dpor/delay.h"
 #include "dpor/dfs.h"
 #include "dpor/iterative_bounding.h"
 #include "dpor/odpor.h"
+#include "dpor/pct.h"
 #include "dpor/random_walk.h"
 #include "dpor/source.h"
 
@@ -30,6 +32,14 @@ constexpr StrategyEntry kStrategies[] = {
      [](const SearchOptions& o) -> std::unique_ptr<Search> {
        if (!o.preemptions) return std::make_unique<IterativeBounding>();
        return std::make_unique<BoundedSearch>(*o.preemptions);
+     }},
+    {"delay", "schedules that differ from a fixed one by few delays", true,
+     [](const SearchOptions& o) -> std::unique_ptr<Search> {
+       return std::make_unique<DelaySearch>(o.delays);
+     }},
+    {"pct", "random priorities, with a known chance to find a bug", false,
+     [](const SearchOptions& o) -> std::unique_ptr<Search> {
+       return std::make_unique<ProbabilisticConcurrencyTesting>(o.depth, o.seed, o.executions);
      }},
     {"random", "random walks", false,
      [](const SearchOptions& o) -> std::unique_ptr<Search> {

@@ -12,10 +12,14 @@
 
 namespace mc::dpor {
 
+inline constexpr uint32_t kDefaultDepth = 3, kDefaultDelays = 2;
+
 struct SearchOptions {
   Policy policy = Policy::kStay;        // of free runs
   uint64_t seed = 0;                    // random, and Policy::kRandom
-  uint64_t executions = 1000;           // random: how many
+  uint64_t executions = 1000;           // of a sample: how many
+  uint32_t depth = kDefaultDepth;       // pct: of the bugs it looks for, at least 1
+  uint32_t delays = kDefaultDelays;     // delay: at most so many
   std::optional<uint32_t> preemptions;  // bounded: at most so many; without: 0, 1, 2, ... in turn
 };
 

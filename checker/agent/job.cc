@@ -114,6 +114,8 @@ std::unique_ptr<Job> Job::FromMessage(const Message& m, std::string* error) {
   job->id_ = m.Number("id");
   job->strategy_ = m.Text("strategy");
   job->executions_ = m.Number("executions");
+  job->depth_ = static_cast<uint32_t>(m.Number("depth"));
+  job->delays_ = static_cast<uint32_t>(m.Number("delays"));
   if (m.Has("preemptions")) {
     job->preemptions_ = static_cast<uint32_t>(m.Number("preemptions"));
   }
@@ -172,6 +174,8 @@ bool Job::MakeSearch(std::string* error) {
   dpor::SearchOptions options;
   options.seed = options_.seed;
   if (executions_ != 0) options.executions = executions_;
+  if (depth_ != 0) options.depth = depth_;
+  if (delays_ != 0) options.delays = delays_;
   options.preemptions = preemptions_;
   search_ = dpor::MakeSearch(strategy_, options);
   if (search_ == nullptr) *error = "unknown strategy " + strategy_;

@@ -101,6 +101,7 @@ class Job {
   uint64_t id_ = 0;
   std::string strategy_;
   uint64_t executions_ = 0;              // of a sampling strategy: how many
+  uint32_t depth_ = 0, delays_ = 0;      // of the strategies pct and delay; 0: their defaults
   std::optional<uint32_t> preemptions_;  // of a search with a bound
   std::string schedule_;
   std::string test_;

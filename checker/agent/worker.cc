@@ -531,6 +531,7 @@ void Worker::AddProgress(Job& job, Message* message) {
   if (search.preemptions_covered()) {
     message->Set("preemptions_covered", uint64_t{*search.preemptions_covered()});
   }
+  if (search.chance() > 0) message->Set("chance", search.chance());
   message->Set("left_out", uint64_t{search.left_out()})
       .Set("executions", search.executions())
       .Set("blocked", search.blocked())
