@@ -27,7 +27,7 @@ struct JobProgress {
   bool left_out = false;  // a bound of the search has left executions out
   double chance = 0;      // of a sample: that one execution shows a bug of the kind it looks for
   // All executions with up to so many preemptions were run; of a search that goes by that.
-  std::optional<uint32_t> preemptions_covered;
+  std::optional<uint32_t> preemptions_covered = {};
 };
 
 // A candidate as all jobs together have seen it so far.

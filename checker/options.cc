@@ -82,7 +82,7 @@ absl::Status SetStrategy(Options& options, const std::string& value) {
                               "odpor, source, dfs, delay, random or pct"));
     }
   }
-  if (value == "bounded") return Bad("--strategy=bounded: write --preemptions=N or --icb");
+  if (value == kBounded) return Bad("--strategy=bounded: write --preemptions=N or --icb");
   options.strategy_given = true;
   const absl::Status status = options.settings.Set("strategy", value);
   return status.ok() ? status : Bad(absl::StrCat("--strategy: ", status.message()));
@@ -468,7 +468,7 @@ absl::StatusOr<Options> ParseOptions(const std::vector<std::string>& words) {
   }
   if (options.help || options.version) return options;
   if (absl::Status status = CheckTogether(options); !status.ok()) return status;
-  if (options.icb || options.settings.preemptions) options.settings.strategy = "bounded";
+  if (options.icb || options.settings.preemptions) options.settings.strategy = kBounded;
   // Never looked up in PATH: a test is a file.
   if (!options.harness.empty() && options.harness.find('/') == std::string::npos) {
     options.harness = "./" + options.harness;

@@ -23,8 +23,7 @@ constexpr RefinementName kRefinements[] = {
     {"shared-sites", "'all' preempts only at accesses seen to be shared"},
 };
 
-constexpr std::string_view kStrategies[] = {"odpor",  "source", "dfs",    "delay",
-                                            "random", "pct",    "bounded"};
+constexpr std::string_view kStrategies[] = {"odpor", "source", "dfs", "delay", "random", "pct"};
 constexpr std::string_view kRaces[] = {"limited-hb", "hb"};
 constexpr std::string_view kHeaps[] = {"thread", "recycle", "fresh"};
 constexpr std::string_view kExits[] = {"wait", "immediate"};
@@ -116,7 +115,11 @@ std::string SearchSettings::Get(std::string_view name) const {
 }
 
 absl::Status SearchSettings::Set(std::string_view name, std::string_view value) {
-  if (name == "strategy") return SetOneOf(name, value, &strategy);
+  if (name == "strategy") {
+    if (value != kBounded) return SetOneOf(name, value, &strategy);
+    strategy = value;
+    return absl::OkStatus();
+  }
   if (name == "race") return SetOneOf(name, value, &race);
   if (name == "heap") return SetOneOf(name, value, &heap);
   if (name == "exit") return SetOneOf(name, value, &exit);

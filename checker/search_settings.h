@@ -17,6 +17,9 @@
 
 namespace mc::checker {
 
+// The strategy of --preemptions and --icb, which has no other name for the user.
+inline constexpr std::string_view kBounded = "bounded";
+
 struct SearchSettings {
   std::string strategy = "odpor";
   std::string race = "limited-hb";
