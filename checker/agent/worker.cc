@@ -529,6 +529,7 @@ void Worker::AddProgress(Job& job, Message* message) {
       .Set("estimate", job.Estimate())
       .Set("threads", ThreadNames())
       .Set("lower_bound", search.LowerBound())
+      .Set("helpers_rss", Crew::PeakOfHelpers())
       .Set("handlers_waited", uint64_t{g_scheduler.handlers_have_waited() || job.handlers_waited})
       .Set("seconds", seconds_before_slice_ +
                           std::chrono::duration<double>(Clock::now() - slice_begin_).count());
