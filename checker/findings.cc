@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "checker/text.h"
+#include "racedet/access_kind.h"
 #include "sched/event.h"
 
 namespace mc::checker {
@@ -82,9 +83,29 @@ std::string_view NameOf(CandidateStatus status) {
   return "malloc-recycle";
 }
 
+// Jobs may have seen one instruction do different things.
+void Findings::RaiseKinds(const Message& message, Race* race) {
+  const bool as_known = message.Number("a") == race->a.pc;
+  bool raised = false;
+  for (RaceSide* side : {&race->a, &race->b}) {
+    const std::string_view kind =
+        message.Text((side == &race->a) == as_known ? "a_kind" : "b_kind");
+    if (racedet::AccessKindFromName(kind) <= racedet::AccessKindFromName(side->kind)) continue;
+    side->kind = kind;
+    raised = true;
+  }
+  if (!raised) return;
+  for (const auto& bug : bugs_) {
+    if (bug->race == race) bug->message = Describe(*race);
+  }
+}
+
 Race* Findings::FindOrAdd(const Message& message) {
   Race*& race = by_pair_[std::minmax(message.Number("a"), message.Number("b"))];
-  if (race != nullptr) return race;
+  if (race != nullptr) {
+    RaiseKinds(message, race);
+    return race;
+  }
   races_.push_back(std::make_unique<Race>());
   race = races_.back().get();
   race->a = ParseSide(message, "a");

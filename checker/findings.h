@@ -29,7 +29,7 @@ enum class FailOnRace { kConfirmed, kSuspected, kNever };
 
 struct RaceSide {
   uint64_t pc = 0;
-  std::string kind;  // read, write, atomic read, ..., free, allocate, sync
+  std::string kind;  // the name of a racedet::AccessKind: the strongest seen
   int thread = -1;   // slot; -1 if unknown
   std::vector<uint64_t> stack;
 
@@ -95,6 +95,7 @@ class Findings {
  private:
   bool Fails(const Race& race) const;
   Race* FindOrAdd(const Message& message);
+  void RaiseKinds(const Message& message, Race* race);
   void RaiseStatus(const Message& message, bool was_known, Race* race);
   std::string ObjectOf(const Message& message);
 

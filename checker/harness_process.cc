@@ -25,6 +25,7 @@
 #include "absl/strings/strip.h"
 #include "checker/harness_file.h"
 #include "checker/interruption.h"
+#include "checker/system_limits.h"
 #include "checker/text.h"
 #include "checker/worker_death.h"
 
@@ -41,7 +42,7 @@ constexpr int kChildControlFd = 8;
 constexpr int kChildSharedFd = 9;
 
 // Why the child could not become the harness: written to a pipe that closes at exec.
-enum class ChildFailure : int { kRandomization, kExec };
+enum class ChildFailure : int { kDescriptors, kRandomization, kExec };
 struct ChildReport {
   ChildFailure failure;
   int error;
@@ -116,14 +117,14 @@ absl::Status HarnessProcess::OpenSharedMemory() {
     shared_fd_ = memfd_create("mc-shared", MFD_CLOEXEC);
     if (shared_fd_ < 0 || ftruncate(shared_fd_, sizeof(SharedState)) != 0) {
       return absl::ResourceExhaustedError(
-          absl::StrCat("cannot create shared memory for the harness: ", strerror(errno)));
+          absl::StrCat("cannot create shared memory for the harness: ", ExplainSystemError(errno)));
     }
   }
   void* memory =
       mmap(nullptr, sizeof(SharedState), PROT_READ | PROT_WRITE, MAP_SHARED, shared_fd_, 0);
   if (memory == MAP_FAILED) {
     return absl::ResourceExhaustedError(
-        absl::StrCat("cannot map shared memory for the harness: ", strerror(errno)));
+        absl::StrCat("cannot map shared memory for the harness: ", ExplainSystemError(errno)));
   }
   shared_ = static_cast<SharedState*>(memory);
   return absl::OkStatus();
@@ -134,13 +135,14 @@ absl::Status HarnessProcess::Launch() {
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0 ||
       pipe2(report, O_CLOEXEC) != 0 || (!options_.pass_output && pipe2(errors, O_CLOEXEC) != 0)) {
     return absl::ResourceExhaustedError(
-        absl::StrCat("cannot open a channel to the harness: ", strerror(errno)));
+        absl::StrCat("cannot open a channel to the harness: ", ExplainSystemError(errno)));
   }
   fflush(nullptr);
   const pid_t supervisor = getpid();
   pid_ = fork();
   if (pid_ < 0) {
-    return absl::ResourceExhaustedError(absl::StrCat("cannot start a process: ", strerror(errno)));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot start a process: ", ExplainSystemError(errno)));
   }
   if (pid_ == 0) RunChild(supervisor, sockets[1], errors[1], report[1]);
   close(sockets[1]);
@@ -160,23 +162,35 @@ absl::Status HarnessProcess::Launch() {
         "system call (docker: --security-opt seccomp=unconfined), or run: ",
         "sysctl kernel.randomize_va_space=0"));
   }
+  if (failure.failure == ChildFailure::kDescriptors) {
+    return absl::ResourceExhaustedError(absl::StrCat("cannot pass the channels to the harness on: ",
+                                                     ExplainSystemError(failure.error)));
+  }
   const std::string& program = options_.debugger.empty() ? options_.path : options_.debugger[0];
   return absl::FailedPreconditionError(
       absl::StrCat("cannot run '", program, "': ", strerror(failure.error)));
 }
 
 void HarnessProcess::RunChild(pid_t supervisor, int control_fd, int error_fd, int report_fd) {
-  auto fail = [report_fd](ChildFailure failure) {
+  auto fail = [&report_fd](ChildFailure failure) {
     const ChildReport report{failure, errno};
     if (write(report_fd, &report, sizeof report) < 0) _exit(127);
     _exit(127);
   };
   // Clear of the numbers that are about to be given out.
-  report_fd = fcntl(report_fd, F_DUPFD_CLOEXEC, 10);
-  control_fd = fcntl(control_fd, F_DUPFD_CLOEXEC, 10);
-  const int shared_fd = fcntl(shared_fd_, F_DUPFD_CLOEXEC, 10);
-  dup2(control_fd, kChildControlFd);
-  dup2(shared_fd, kChildSharedFd);
+  auto moved = [&fail](int fd) {
+    const int number = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+    if (number >= 0) return number;
+    if (errno == EINVAL) errno = EMFILE;  // none of these numbers is allowed
+    fail(ChildFailure::kDescriptors);
+    return -1;
+  };
+  report_fd = moved(report_fd);
+  control_fd = moved(control_fd);
+  const int shared_fd = moved(shared_fd_);
+  if (dup2(control_fd, kChildControlFd) < 0 || dup2(shared_fd, kChildSharedFd) < 0) {
+    fail(ChildFailure::kDescriptors);
+  }
   if (options_.debugger.empty()) {
     // A process group of its own: Ctrl-C is for the supervisor.
     setpgid(0, 0);
@@ -274,13 +288,19 @@ absl::Status HarnessProcess::ForkWorker() {
   shared_->last_words.failure = 0;
   shared_->last_words.own_signal = 0;
   shared_->last_words.foreign_signal = 0;
+  shared_->last_words.out_of_memory = 0;
+  shared_->last_words.Tell({});
   Send(Message("fork"));
   const Event event = Receive(options_.hello_timeout);
   if (event.kind == EventKind::kMessage && event.message.type() == "worker-started") {
     return absl::OkStatus();
   }
   if (event.kind == EventKind::kMessage && event.message.type() == "error") {
-    return StartFailure(event.message.Text("message"));
+    std::string text(event.message.Text("message"));
+    if (const uint64_t error = event.message.Number("errno")) {
+      absl::StrAppend(&text, ": ", ExplainSystemError(static_cast<int>(error)));
+    }
+    return StartFailure(text);
   }
   return StartFailure("it did not start a worker process");
 }
@@ -370,6 +390,7 @@ HarnessProcess::Event HarnessProcess::Handle(Message message) {
     worker_alive_ = false;
     event.kind = killed_because_;
     event.status = static_cast<int>(event.message.Number("status"));
+    max_rss_kb_ = std::max(max_rss_kb_, event.message.Number("rss"));
   }
   return event;
 }

@@ -21,7 +21,8 @@ void CatchInterruptions() {
   action.sa_handler = OnSignal;
   sigemptyset(&action.sa_mask);
   // No SA_RESTART: a wait for the harness must end.
-  for (int number : {SIGINT, SIGTERM, SIGQUIT, SIGHUP}) {
+  // SIGXCPU: little processor time is left (ulimit -t).
+  for (int number : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGXCPU}) {
     struct sigaction before = {};
     const bool ignored = sigaction(number, nullptr, &before) == 0 && before.sa_handler == SIG_IGN;
     if (number != SIGHUP || !ignored) sigaction(number, &action, nullptr);

@@ -439,6 +439,16 @@ absl::Status CheckTogether(const Options& options) {
 
 }  // namespace
 
+std::string SizeText(uint64_t bytes) {
+  std::string_view unit;
+  for (std::string_view larger : {"K", "M", "G"}) {
+    if (bytes == 0 || bytes % 1024 != 0) break;
+    bytes /= 1024;
+    unit = larger;
+  }
+  return absl::StrCat(bytes, View(unit));
+}
+
 uint64_t DefaultMemory() {
   return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
          static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) / 2;

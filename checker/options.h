@@ -19,6 +19,8 @@ enum class Verbosity { kQuiet, kNormal, kVerbose };
 
 // Half of the machine's.
 uint64_t DefaultMemory();
+// A number of bytes as --memory takes it: "300M".
+std::string SizeText(uint64_t bytes);
 
 struct Options {
   // What to do.

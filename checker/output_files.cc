@@ -14,6 +14,7 @@
 #include "checker/picture.h"
 #include "checker/picture_text.h"
 #include "checker/standard_output.h"
+#include "checker/system_limits.h"
 
 namespace mc::checker {
 namespace {
@@ -60,6 +61,7 @@ int ErrorOfWriting(const std::string& path) {
 int ErrorOfFolder(const std::string& folder) {
   std::error_code error;
   fs::path existing = fs::absolute(folder, error);
+  if (error) return error.value();  // the current directory is gone, say
   while (existing.has_relative_path() && !fs::exists(existing, error)) {
     if (error && error != std::errc::no_such_file_or_directory) return error.value();
     existing = existing.parent_path();
@@ -136,7 +138,8 @@ absl::Status WriteTextFile(const std::string& path, const std::string& text) {
   file << text;
   file.close();
   if (file) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat("cannot write '", path, "': ", strerror(errno)));
+  return absl::UnavailableError(
+      absl::StrCat("cannot write '", path, "': ", ExplainSystemError(errno)));
 }
 
 }  // namespace mc::checker

@@ -10,8 +10,8 @@
 // From the zygote:
 //   hello version= abi= build_id= pid= executable= tests=a;b;c modules=PATH,BASE,END;... entry=
 //   worker-started pid=
-//   worker-died pid= status= (a wait status)
-//   error message=            (the harness cannot be used; it exits)
+//   worker-died pid= status= (a wait status) rss= (the most memory it took, in kilobytes)
+//   error message= errno=     (the harness cannot be used; it exits)
 // To the zygote:  fork    quit
 //
 // To the worker:
@@ -36,6 +36,7 @@
 //            handlers, in any execution so far, for threads that ran when the program ended)
 //            left_out=0|1 (by a bound) preemptions_covered= (all with up to so many were run)
 //            chance= (of a sample: that one execution shows a bug of the kind it looks for)
+//            helpers_rss= (the most memory a process that shared a search took, in kilobytes)
 //   race id= a=PC b=PC a_kind= b_kind= (read|write|atomic read|...|free|allocate|sync)
 //   status=suspected|confirmed|malloc-recycle
 //        unordered=0|1 object= (what the address is: "global+0x..", "heap block of 24 bytes

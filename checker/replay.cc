@@ -122,6 +122,7 @@ absl::Status Replay::StartHarness() {
   harness.arguments = options_.arguments;
   harness.entry = schedule_.entry;
   harness.pass_output = true;
+  harness.memory_limit = options_.memory;
   if (options_.gdb) {
     absl::StatusOr<std::vector<std::string>> command =
         debugger_.Command(RecordsRace() ? schedule_.where : "");
@@ -173,6 +174,7 @@ Replay::Outcome Replay::Execute() {
   Message job = JobMessage(kReplayJob, pps_, std::move(ranges), schedule_.test, settings);
   job.Set("schedule", EncodeSteps(schedule_.steps)).Set("narrate", uint64_t{1});
   job.Set("output", uint64_t{1});
+  if (options_.memory != 0) job.Set("memory", options_.memory);
   std::string threads;
   for (const std::string& name : schedule_.threads) {
     absl::StrAppend(&threads, threads.empty() ? "" : ";", name);
@@ -304,8 +306,7 @@ void Replay::MarkSteps(const Message& message) {
 void Replay::OnFailure(Bug* bug) {
   if (bug == nullptr) return;
   bug->schedule_file = options_.replay;
-  const std::string command = absl::StrCat("mc --replay=", ShellQuoted(options_.replay), " ",
-                                           ShellQuoted(options_.harness));
+  const std::string command = ReplayCommand(options_, *bug);
   // The steps have just been told one by one.
   bug->steps.clear();
   Print(FormatBug(*bug, findings_->bugs().size(), command, symbolizer_.get(), palette_));
@@ -341,11 +342,17 @@ bool Replay::OnLoss(const HarnessProcess::Event& event) {
     return false;
   }
   Bug bug;
-  const bool hang = event.kind == HarnessProcess::EventKind::kHang;
-  bug.kind = hang ? sched::BugKind::kLivelock : sched::BugKind::kCrash;
-  bug.message =
-      hang ? "the program ran on without reaching a scheduling point"
-           : absl::StrCat("the harness process was lost: ", DescribeWaitStatus(event.status));
+  const sched::LastWords& words = harness_->shared().last_words;
+  if (event.kind == HarnessProcess::EventKind::kHang) {
+    bug.kind = sched::BugKind::kLivelock;
+    bug.message = "the program ran on without reaching a scheduling point";
+  } else if (event.kind == HarnessProcess::EventKind::kOutOfMemory ||
+             EndedForLackOfMemory(event.status, words)) {
+    bug = BugOfTooMuchMemory(words, options_.memory);
+  } else {
+    bug.kind = sched::BugKind::kCrash;
+    bug.message = absl::StrCat("the harness process was lost: ", DescribeWaitStatus(event.status));
+  }
   bug.pps = schedule_.preemption_points;
   bug.steps = RecoverSteps(harness_->shared());
   bug.threads = schedule_.threads;

@@ -44,6 +44,9 @@ struct RunReport {
   bool interrupted = false;
   uint64_t seed = 0;
   double seconds = 0;
+  // Of the processes that run the program, one after the other or at a time (--jobs), the most that
+  // a single one ever took. No sum: what they share would count several times, and --memory is
+  // about each.
   uint64_t max_rss_kb = 0;
   std::vector<UnseenFunction> unseen_functions;
   std::set<std::string> bounded_loops;  // where loops are of which not all rounds were searched

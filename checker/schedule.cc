@@ -17,6 +17,7 @@
 #include "checker/message.h"
 #include "checker/pp_set.h"
 #include "checker/protocol.h"
+#include "checker/system_limits.h"
 #include "checker/text.h"
 #include "sched/bug_kind.h"
 #include "sched/event.h"
@@ -384,8 +385,9 @@ absl::Status WriteScheduleFile(const std::string& path, const Schedule& schedule
   file << FormatSchedule(schedule);
   file.close();
   if (!file) {
+    const int reason = error ? error.value() : errno;
     return absl::UnavailableError(
-        absl::StrCat("cannot write the schedule '", path, "': ", strerror(errno)));
+        absl::StrCat("cannot write the schedule '", path, "': ", ExplainSystemError(reason)));
   }
   return absl::OkStatus();
 }

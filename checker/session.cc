@@ -84,6 +84,15 @@ int ExitStatusOf(const Options& options, const RunReport& report) {
   }
 }
 
+std::string ReplayCommand(const Options& options, const Bug& bug) {
+  // With more memory the schedule runs on.
+  const std::string limit = bug.kind == sched::BugKind::kOutOfMemory && options.memory != 0
+                                ? absl::StrCat("--memory=", SizeText(options.memory), " ")
+                                : "";
+  return absl::StrCat("mc ", limit, "--replay=", ShellQuoted(bug.schedule_file), " ",
+                      ShellQuoted(options.harness));
+}
+
 Session::Session(const Options& options)
     : options_(options),
       palette_(UseColor(options)),
@@ -244,7 +253,8 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
   }
   result.seconds = absl::ToDoubleSeconds(absl::Now() - begin);
   report_.interrupted |= result.end == SearchEnd::kInterrupted;
-  report_.max_rss_kb = std::max(report_.max_rss_kb, harness_->MaxRssKb());
+  report_.max_rss_kb =
+      std::max({report_.max_rss_kb, harness_->MaxRssKb(), runner.helpers_rss_kb()});
   if (worker.final_states) WriteFinalStates(test, runner, result);
   if (worker.stream_executions) Draw(runner, result);
   if (options_.verbosity != Verbosity::kQuiet) {
@@ -281,12 +291,7 @@ void Session::OnBug(Bug* bug, const std::string& test, size_t number) {
     Note(status);
   }
   display_.Clear();
-  Print(FormatBug(*bug, number, ReplayCommand(*bug), symbolizer_.get(), palette_));
-}
-
-std::string Session::ReplayCommand(const Bug& bug) const {
-  return absl::StrCat("mc --replay=", ShellQuoted(bug.schedule_file), " ",
-                      ShellQuoted(options_.harness));
+  Print(FormatBug(*bug, number, ReplayCommand(options_, *bug), symbolizer_.get(), palette_));
 }
 
 void Session::WriteFinalStates(const std::string& test, const WorkerRunner& runner,

@@ -31,7 +31,6 @@ class Session {
   absl::Status ResolvePps();
   TestResult RunTest(const std::string& test, absl::Duration time);
   void OnBug(Bug* bug, const std::string& test, size_t number);
-  std::string ReplayCommand(const Bug& bug) const;
   void WriteFinalStates(const std::string& test, const WorkerRunner& runner,
                         const TestResult& result);
   void Draw(const WorkerRunner& runner, const TestResult& result);
@@ -47,6 +46,9 @@ class Session {
   RunReport report_;
   std::string final_states_;
 };
+
+// What a user enters to see the bug once more.
+std::string ReplayCommand(const Options& options, const Bug& bug);
 
 // Writes the files the options ask for; returns the first error.
 absl::Status WriteReports(const Options& options, const RunReport& report, Symbolizer* symbolizer);

@@ -3,8 +3,10 @@
 #ifndef MC_CHECKER_WORKER_DEATH_H_
 #define MC_CHECKER_WORKER_DEATH_H_
 
+#include <cstdint>
 #include <string>
 
+#include "checker/findings.h"
 #include "sched/last_words.h"
 
 namespace mc::checker {
@@ -17,6 +19,12 @@ int SignalFromOutside(int status, const sched::LastWords& words);
 
 // What happened, and what to do.
 std::string DescribeForeignSignal(int number);
+
+// Did a worker that ended by itself, with this wait status, do so because it took too much memory?
+bool EndedForLackOfMemory(int status, const sched::LastWords& words);
+
+// The bug of a worker that took more than `limit` bytes in one execution, whoever ended it.
+Bug BugOfTooMuchMemory(const sched::LastWords& words, uint64_t limit);
 
 }  // namespace mc::checker
 

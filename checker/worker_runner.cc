@@ -164,6 +164,7 @@ std::optional<SliceResult> WorkerRunner::OnMessage(const Message& message, JobEv
     for (std::string_view name : Split(message.Text("threads"), ';')) threads_.emplace_back(name);
   }
   handlers_waited_ |= message.Number("handlers_waited") != 0;
+  helpers_rss_kb_ = std::max(helpers_rss_kb_, message.Number("helpers_rss"));
   if (message.Has("alone")) why_alone_ = message.Text("alone");
   const std::string& type = message.type();
   // Late words about a job that was dropped.
@@ -205,6 +206,7 @@ std::optional<SliceResult> WorkerRunner::OnMessage(const Message& message, JobEv
     return SliceResult{SliceEnd::kComplete, false};
   } else if (type == "paused") {
     Report(events, message);
+    harness_->SampleWorkerRss();
     const std::string_view reason = message.Text("reason");
     if (reason == "bug") return SliceResult{SliceEnd::kStoppedAtBug, false};
     if (reason == "stop") return SliceResult{SliceEnd::kInterrupted, false};
@@ -249,16 +251,18 @@ SliceResult WorkerRunner::OnDeath(const HarnessProcess::Event& event, JobEvents&
   switch (event.kind) {
     case HarnessProcess::EventKind::kInterrupted:
       return {SliceEnd::kInterrupted, true};
-    case HarnessProcess::EventKind::kHang:
-      ReportLost(sched::BugKind::kLivelock,
-                 "the program ran on without reaching a scheduling point",
-                 "This is a heuristic: no thread did anything visible to others for several "
-                 "seconds, so it is taken for an endless loop.",
-                 events);
+    case HarnessProcess::EventKind::kHang: {
+      Bug bug;
+      bug.kind = sched::BugKind::kLivelock;
+      bug.message = "the program ran on without reaching a scheduling point";
+      bug.details =
+          "This is a heuristic: no thread did anything visible to others for several seconds, so "
+          "it is taken for an endless loop.";
+      ReportLost(std::move(bug), events);
       return {SliceEnd::kCrashed, true};
+    }
     case HarnessProcess::EventKind::kOutOfMemory:
-      ReportLost(sched::BugKind::kOutOfMemory,
-                 "one execution took more memory than allowed (--memory)", "", events);
+      ReportLost(BugOfTooMuchMemory(shared.last_words, options_.memory), events);
       return {SliceEnd::kCrashed, true};
     case HarnessProcess::EventKind::kGone: {
       if (InterruptedSoon()) return {SliceEnd::kInterrupted, true};
@@ -268,6 +272,10 @@ SliceResult WorkerRunner::OnDeath(const HarnessProcess::Event& event, JobEvents&
     }
     default:
       break;
+  }
+  if (EndedForLackOfMemory(event.status, shared.last_words)) {
+    ReportLost(BugOfTooMuchMemory(shared.last_words, options_.memory), events);
+    return {SliceEnd::kCrashed, true};
   }
   if (WIFEXITED(event.status) && WEXITSTATUS(event.status) == kLostChannelStatus &&
       shared.in_program == 0) {
@@ -279,34 +287,31 @@ SliceResult WorkerRunner::OnDeath(const HarnessProcess::Event& event, JobEvents&
     if (InterruptedSoon()) return {SliceEnd::kInterrupted, true};
     return Fail(absl::UnavailableError(DescribeForeignSignal(number)));
   }
-  std::string details;
+  Bug bug;
+  bug.kind = sched::BugKind::kCrash;
+  bug.message = absl::StrCat("the harness process was lost: ", DescribeWaitStatus(event.status));
   if (shared.in_program == 0) {
-    details =
+    bug.details =
         "It happened between two steps of the program, in the checker's own code; memory the "
         "program has damaged can cause that.";
   }
   const absl::string_view tail = absl::StripAsciiWhitespace(harness_->ErrorTail());
   if (!tail.empty()) {
-    absl::StrAppend(&details, details.empty() ? "" : "\n", "Its last words:\n", tail);
+    absl::StrAppend(&bug.details, bug.details.empty() ? "" : "\n", "Its last words:\n", tail);
   }
-  ReportLost(sched::BugKind::kCrash,
-             absl::StrCat("the harness process was lost: ", DescribeWaitStatus(event.status)),
-             std::move(details), events);
+  ReportLost(std::move(bug), events);
   return {SliceEnd::kCrashed, true};
 }
 
-void WorkerRunner::ReportLost(sched::BugKind kind, std::string message, std::string details,
-                              JobEvents& events) {
-  Bug bug;
-  bug.kind = kind;
-  bug.message = std::move(message);
-  bug.details = std::move(details);
+void WorkerRunner::ReportLost(Bug bug, JobEvents& events) {
   bug.steps = RecoverSteps(harness_->shared());
   bug.threads = threads_;
   bug.shared_sites = shared_sites_[job_];
   bug.executions = progress_.executions;
   bug.pps = pps_;
-  if (!bug.steps.empty()) bug.thread = static_cast<int>(bug.steps.back().thread);
+  if (!bug.steps.empty() && bug.thread < 0) {
+    bug.thread = static_cast<int>(bug.steps.back().thread);
+  }
   Bug* added = findings_->AddBug(std::move(bug));
   if (added != nullptr && on_bug_) on_bug_(added);
   events.OnBug();

@@ -68,6 +68,8 @@ class WorkerRunner final : public JobRunner {
   std::set<std::string> final_states() const;
   // Has an execution held exit handlers back until other threads were done?
   bool handlers_waited() const { return handlers_waited_; }
+  // The most memory that a process which shared a search ever took.
+  uint64_t helpers_rss_kb() const { return helpers_rss_kb_; }
   // Why a search was not shared by several processes although it might have been; or "".
   const std::string& why_alone() const { return why_alone_; }
   // In any job so far.
@@ -80,7 +82,8 @@ class WorkerRunner final : public JobRunner {
   void OnRaceMessage(const Message& message, JobEvents& events);
   void OnBugMessage(const Message& message, JobEvents& events);
   SliceResult OnDeath(const HarnessProcess::Event& event, JobEvents& events);
-  void ReportLost(sched::BugKind kind, std::string message, std::string details, JobEvents& events);
+  // Adds what the worker left in shared memory, and for the rest is not told of.
+  void ReportLost(Bug bug, JobEvents& events);
   SliceResult Fail(absl::Status status);
   void Report(JobEvents& events, const Message& message);
 
@@ -99,6 +102,7 @@ class WorkerRunner final : public JobRunner {
   std::vector<ExploredExecution> executions_;
   std::map<int, std::set<std::string>> final_states_;  // by job, since its last restart
   bool handlers_waited_ = false;
+  uint64_t helpers_rss_kb_ = 0;
   std::string why_alone_;
   std::vector<BoundedLoop> bounded_loops_;
 };

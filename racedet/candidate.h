@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "racedet/access_kind.h"
 #include "sched/event.h"
 
 namespace mc::racedet {
@@ -27,6 +28,9 @@ struct AccessSite {
 struct Candidate {
   AccessSite earlier, later;  // as last seen
   sched::Cell cell = 0;       // first overlapping byte
+  // The strongest seen of the instruction with the lower address, and with the higher one. Of an
+  // instruction with itself: of the stronger and of the weaker access.
+  AccessKind lower_kind = AccessKind::kSync, higher_kind = AccessKind::kSync;
   CandidateStatus status = CandidateStatus::kSuspected;
   bool unordered = false;  // happens-before left some instance of it unordered ...
   bool data_race = false;  // ... and at least one side was plain: a data race, undefined behaviour

@@ -229,6 +229,7 @@ class CandidateDetector::Comparison {
         before_acquire_(before_acquire),
         now_(now),
         later_pc_(detector.table_.PcOf(later.site)),
+        later_kind_(AccessKindOf(later.flags, later.mode)),
         overwrites_(!(later.flags & (sched::kAtomic | sched::kObjectBytes)) &&
                     later.mode != sched::kRead) {}
 
@@ -242,7 +243,10 @@ class CandidateDetector::Comparison {
     known_ = table_.KnownFacts(earlier.site, later_.site);
     races_ = Races(earlier.flags, later_.flags);
     order_ = OrderOf(earlier.site);
-    const uint8_t most = order_ | kUnordered | (races_ ? kDataRace : 0);
+    kinds_ = CandidateTable::KindFacts(table_.PcOf(earlier.site),
+                                       AccessKindOf(earlier.flags, earlier.mode), later_pc_,
+                                       later_kind_);
+    const uint32_t most = order_ | kinds_ | kUnordered | (races_ ? kDataRace : 0);
     if ((known_ & most) == most) return false;
     protection_ = table_.locksets().CommonProtection(earlier.lockset, later_.lockset);
     if (protection_ == Protection::kLocks) return false;
@@ -257,14 +261,19 @@ class CandidateDetector::Comparison {
     if (ordered_blocks && !detector_.blocks_are_long_) return;
     const ClockArena::Ref clock = both_atomic_ ? before_acquire_ : now_;
     const bool unordered = last.position() >= detector_.clocks_.Get(clock, last.thread);
-    if (!unordered && (!limited || ordered_blocks || (known_ & order_) == order_)) return;
+    const uint32_t order_and_kinds = order_ | kinds_;
+    if (!unordered &&
+        (!limited || ordered_blocks || (known_ & order_and_kinds) == order_and_kinds)) {
+      return;
+    }
     CandidateTable::Instance instance;
     instance.unordered = unordered;
     instance.data_race = unordered && races_;
     instance.recycled = last.lifetime() == Lifetime::kRecycled;
-    const uint8_t facts = CandidateTable::FactsOf(
-        table_.PcOf(earlier.site), last.thread, table_.PcOf(later_.site), later_.first.thread,
-        instance.unordered, instance.data_race, instance.recycled);
+    const uint32_t facts =
+        kinds_ | CandidateTable::FactsOf(table_.PcOf(earlier.site), last.thread, later_pc_,
+                                         later_.first.thread, instance.unordered,
+                                         instance.data_race, instance.recycled);
     if (CandidateTable::AddsNothing(known_, facts)) return;
     instance.earlier = SiteOf(trace_, earlier, last);
     instance.later = SiteOf(trace_, later_, later_.first);
@@ -280,7 +289,7 @@ class CandidateDetector::Comparison {
  private:
   // Which order of the pair an instance with an access of `earlier` would show; of an instruction
   // with itself, both count.
-  uint8_t OrderOf(uint32_t earlier) const {
+  uint32_t OrderOf(uint32_t earlier) const {
     const uint64_t pc = table_.PcOf(earlier);
     return pc < later_pc_   ? kLowerFirst
            : pc > later_pc_ ? kHigherFirst
@@ -293,10 +302,11 @@ class CandidateDetector::Comparison {
   const AccessClass& later_;
   const ClockArena::Ref before_acquire_, now_;
   const uint64_t later_pc_;
+  const AccessKind later_kind_;
   const bool overwrites_;
   // Of the class wanted last.
   Protection protection_ = Protection::kNone;
-  uint8_t known_ = 0, order_ = 0;
+  uint32_t known_ = 0, order_ = 0, kinds_ = 0;
   bool races_ = false, both_atomic_ = false;
 };
 

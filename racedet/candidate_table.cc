@@ -1,14 +1,23 @@
 #include "racedet/candidate_table.h"
 
+#include <bit>
+
 namespace mc::racedet {
 
 namespace {
 
-constexpr uint8_t kOrders = kLowerFirst | kHigherFirst;
+constexpr uint32_t kOrders = kLowerFirst | kHigherFirst;
 
-uint8_t FactsOfInstance(const CandidateTable::Instance& i) {
+uint32_t FactsOfInstance(const CandidateTable::Instance& i) {
   return CandidateTable::FactsOf(i.earlier.pc, i.earlier.thread, i.later.pc, i.later.thread,
-                                 i.unordered, i.data_race, i.recycled);
+                                 i.unordered, i.data_race, i.recycled) |
+         CandidateTable::KindFacts(i.earlier.pc, AccessKindOf(i.earlier.flags, i.earlier.mode),
+                                   i.later.pc, AccessKindOf(i.later.flags, i.later.mode));
+}
+
+// `first` is the fact of its lowest step.
+AccessKind KindIn(uint32_t facts, uint32_t first) {
+  return static_cast<AccessKind>(std::popcount(facts & (first * kKindBits)));
 }
 
 }  // namespace
@@ -44,10 +53,10 @@ void CandidateTable::EnterInMatrix(uint32_t index) {
   known_[a << matrix_shift_ | b] = known_[b << matrix_shift_ | a] = facts_[index];
 }
 
-void CandidateTable::AddFacts(uint32_t index, uint8_t facts) {
+void CandidateTable::AddFacts(uint32_t index, uint32_t facts) {
   Candidate& candidate = candidates_[index];
-  const uint8_t before = facts_[index];
-  const uint8_t after = before | facts;
+  const uint32_t before = facts_[index];
+  const uint32_t after = before | facts;
   const bool was_real = before & kOrders;
   const bool is_real = after & kOrders;
   if (is_real && !was_real && (before & kRecycled)) {
@@ -67,6 +76,8 @@ void CandidateTable::AddFacts(uint32_t index, uint8_t facts) {
   candidate.data_race = after & kDataRace;
   candidate.earlier_first_seen = after & kLowerFirst;
   candidate.later_first_seen = after & kHigherFirst;
+  candidate.lower_kind = KindIn(after, kLowerKind);
+  candidate.higher_kind = KindIn(after, kHigherKind);
   if (!is_changed_[index]) {
     is_changed_[index] = 1;
     changed_.push_back(index);
@@ -74,25 +85,27 @@ void CandidateTable::AddFacts(uint32_t index, uint8_t facts) {
 }
 
 void CandidateTable::Add(const Instance& instance) {
-  const uint8_t facts = FactsOfInstance(instance);
+  const uint32_t facts = FactsOfInstance(instance);
   if (AddsNothing(KnownFacts(instance.earlier.pc, instance.later.pc), facts)) return;
   Candidate candidate;
   candidate.earlier = instance.earlier;
   candidate.later = instance.later;
   candidate.cell = instance.cell;
   const uint32_t index = IndexOf(candidate);
-  candidates_[index].earlier = instance.earlier;
-  candidates_[index].later = instance.later;
-  candidates_[index].cell = instance.cell;
+  // The order of a recycled instance is not one of the candidate's.
+  if (!instance.recycled || facts_[index] == 0) {
+    candidates_[index].earlier = instance.earlier;
+    candidates_[index].later = instance.later;
+    candidates_[index].cell = instance.cell;
+  }
   AddFacts(index, facts);
 }
 
 void CandidateTable::AddUnlessProtected(const Instance& instance, LocksetId earlier,
                                         LocksetId later) {
-  const uint8_t facts = FactsOfInstance(instance);
+  const uint32_t facts = FactsOfInstance(instance);
   const Key pair = KeyOf(instance.earlier.pc, instance.later.pc);
-  const DeferredKey key{pair.lower, pair.higher,
-                        (uint64_t{facts} << 56) ^ (uint64_t{earlier} << 28) ^ later};
+  const DeferredKey key{pair.lower, pair.higher, uint64_t{earlier} << 32 | later, facts};
   if (deferred_keys_.Find(key) != deferred_keys_.kAbsent) return;
   deferred_keys_.Insert(key, 0);
   deferred_.push_back({instance, earlier, later});
@@ -115,15 +128,19 @@ void CandidateTable::ContradictSemaphore(sched::Cell semaphore) {
 }
 
 void CandidateTable::Merge(const Candidate& candidate) {
-  uint8_t facts = (candidate.earlier_first_seen ? kLowerFirst : 0) |
-                  (candidate.later_first_seen ? kHigherFirst : 0) |
-                  (candidate.unordered ? kUnordered : 0) | (candidate.data_race ? kDataRace : 0);
-  if (facts == 0 || candidate.promoted) facts |= kRecycled;
-  const uint8_t known = KnownFacts(candidate.earlier.pc, candidate.later.pc);
-  if (facts == kRecycled ? known != 0 : (facts & ~known & ~kRecycled) == 0) return;
+  const uint32_t real = (candidate.earlier_first_seen ? kLowerFirst : 0) |
+                        (candidate.later_first_seen ? kHigherFirst : 0) |
+                        (candidate.unordered ? kUnordered : 0) |
+                        (candidate.data_race ? kDataRace : 0);
+  const bool recycled = real == 0 || candidate.promoted;
+  const Key pair = KeyOf(candidate.earlier.pc, candidate.later.pc);
+  const uint32_t kinds =
+      KindFacts(pair.lower, candidate.lower_kind, pair.higher, candidate.higher_kind);
+  const uint32_t known = KnownFacts(pair.lower, pair.higher);
+  if (AddsNothing(known, real | kinds | (recycled ? kRecycled : 0))) return;
   const uint32_t index = IndexOf(candidate);
-  if ((facts & kRecycled) && facts_[index] == 0) AddFacts(index, kRecycled);
-  if (facts & kOrders) AddFacts(index, facts);
+  if (recycled && facts_[index] == 0) AddFacts(index, kRecycled | kinds);
+  AddFacts(index, real | kinds);
 }
 
 void CandidateTable::TakeChanges(std::vector<uint32_t>* indices) {

@@ -8,6 +8,7 @@
 //             instruction with itself has two threads in place of two addresses: it is confirmed
 //             when some instance had the lower thread number first and some the higher one.
 //   unordered, data race   as in Candidate.
+//   kinds     what the instructions do (access_kind.h): of each, the strongest kind seen.
 //   recycled  only known from instances across a free and a new allocation of the block: discarded,
 //             and promoted to a real candidate by the first instance inside one allocation.
 //
@@ -30,13 +31,17 @@
 namespace mc::racedet {
 
 // What is known of a pair.
-enum CandidateFacts : uint8_t {
-  kLowerFirst = 1 << 0,
-  kHigherFirst = 1 << 1,
-  kUnordered = 1 << 2,
-  kDataRace = 1 << 3,
-  kRecycled = 1 << 4,
-};
+inline constexpr uint32_t kLowerFirst = 1 << 0;
+inline constexpr uint32_t kHigherFirst = 1 << 1;
+inline constexpr uint32_t kUnordered = 1 << 2;
+inline constexpr uint32_t kDataRace = 1 << 3;
+inline constexpr uint32_t kRecycled = 1 << 4;
+// From here on one bit for each step of AccessKind: those of a kind include those of all weaker
+// ones. First for the instruction with the lower address, then for the other.
+inline constexpr uint32_t kLowerKind = 1 << 5;
+inline constexpr uint32_t kHigherKind = kLowerKind << (kAccessKindNames.size() - 1);
+inline constexpr uint32_t kKindBits = (1u << (kAccessKindNames.size() - 1)) - 1;
+static_assert(uint64_t{kHigherKind} * kKindBits < uint64_t{1} << 32);
 
 class CandidateTable {
  public:
@@ -51,15 +56,24 @@ class CandidateTable {
     bool recycled = false;
   };
 
-  // The facts of an instance of this kind.
-  static uint8_t FactsOf(uint64_t earlier_pc, sched::ThreadId earlier_thread, uint64_t later_pc,
-                         sched::ThreadId later_thread, bool unordered, bool data_race,
-                         bool recycled) {
+  // The facts of an instance, but for the kinds of the accesses.
+  static uint32_t FactsOf(uint64_t earlier_pc, sched::ThreadId earlier_thread, uint64_t later_pc,
+                          sched::ThreadId later_thread, bool unordered, bool data_race,
+                          bool recycled) {
     if (recycled) return kRecycled;
     const bool lower_first =
         earlier_pc != later_pc ? earlier_pc < later_pc : earlier_thread < later_thread;
     return (lower_first ? kLowerFirst : kHigherFirst) | (unordered ? kUnordered : 0) |
            (data_race ? kDataRace : 0);
+  }
+
+  // The facts that accesses of these kinds by the two instructions show.
+  static uint32_t KindFacts(uint64_t pc_a, AccessKind a, uint64_t pc_b, AccessKind b) {
+    const bool a_is_lower = pc_a != pc_b ? pc_a < pc_b : a >= b;
+    const uint32_t bits_a = (1u << static_cast<uint32_t>(a)) - 1;
+    const uint32_t bits_b = (1u << static_cast<uint32_t>(b)) - 1;
+    return kLowerKind * (a_is_lower ? bits_a : bits_b) +
+           kHigherKind * (a_is_lower ? bits_b : bits_a);
   }
 
   // A small number for an instruction.
@@ -71,20 +85,21 @@ class CandidateTable {
   uint64_t PcOf(uint32_t site) const { return site_pcs_[site]; }
 
   // The facts known of a pair of instructions, by their numbers; 0 if it is not in the table.
-  uint8_t KnownFacts(uint32_t site_a, uint32_t site_b) const {
+  uint32_t KnownFacts(uint32_t site_a, uint32_t site_b) const {
     if (site_a < kMatrixSites && site_b < kMatrixSites) {
       return known_[site_a << matrix_shift_ | site_b];
     }
     return KnownFacts(site_pcs_[site_a], site_pcs_[site_b]);
   }
-  uint8_t KnownFacts(uint64_t pc_a, uint64_t pc_b) const {
+  uint32_t KnownFacts(uint64_t pc_a, uint64_t pc_b) const {
     const uint32_t index = index_.Find(KeyOf(pc_a, pc_b));
     return index == kNone ? 0 : facts_[index];
   }
 
   // Whether an instance with these facts would change nothing.
-  static bool AddsNothing(uint8_t known, uint8_t facts) {
-    return facts == kRecycled ? known != 0 : (facts & ~known) == 0;
+  static bool AddsNothing(uint32_t known, uint32_t facts) {
+    // That it is recycled says nothing new of a pair that is known.
+    return (facts & ~known & (known == 0 ? ~0u : ~kRecycled)) == 0;
   }
 
   // Adds an instance.
@@ -132,24 +147,25 @@ class CandidateTable {
   };
   struct DeferredKey {
     uint64_t lower = 0, higher = 0;
-    uint64_t rest = 0;  // both locksets, mixed with the facts
+    uint64_t locksets = 0;  // both
+    uint32_t facts = 0;
     bool operator==(const DeferredKey&) const = default;
   };
   struct DeferredHash {
     uint64_t operator()(const DeferredKey& key) const {
-      return MixBits(key.lower + 3 * key.higher + 7 * key.rest);
+      return MixBits(key.lower + 3 * key.higher + 7 * key.locksets + 11 * uint64_t{key.facts});
     }
   };
 
   static Key KeyOf(uint64_t a, uint64_t b) { return a < b ? Key{a, b} : Key{b, a}; }
-  void AddFacts(uint32_t index, uint8_t facts);
+  void AddFacts(uint32_t index, uint32_t facts);
   uint32_t AddSite(uint64_t pc);
   void EnterInMatrix(uint32_t index);
   // The index of the candidate's pair, made if need be.
   uint32_t IndexOf(const Candidate& candidate);
 
   std::vector<Candidate> candidates_;
-  std::vector<uint8_t> facts_;       // parallel to candidates_
+  std::vector<uint32_t> facts_;      // parallel to candidates_
   std::vector<uint8_t> is_changed_;  // whether the index is in changed_
   std::vector<uint32_t> changed_;
   OpenHash<Key, KeyHash> index_;
@@ -161,7 +177,7 @@ class CandidateTable {
   static constexpr uint32_t kMatrixSites = 1024;
   OpenHash<uint64_t> sites_;
   std::vector<uint64_t> site_pcs_;
-  std::vector<uint8_t> known_ = {0};
+  std::vector<uint32_t> known_ = {0};
   uint32_t matrix_shift_ = 0;
 
   LocksetTable locksets_;

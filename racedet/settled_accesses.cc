@@ -124,14 +124,17 @@ bool SettledAccesses::Judge(const Class& c) const {
 
 bool SettledAccesses::PairIsSettled(const Class& a, const Class& b) const {
   if (std::has_single_bit(a.threads | b.threads)) return true;
-  const uint8_t known = table_.KnownFacts(a.site, b.site);
-  constexpr uint8_t kOrders = kLowerFirst | kHigherFirst;
-  const uint8_t all = kOrders | kUnordered | (Races(a.flags, b.flags) ? kDataRace : 0);
+  const uint32_t known = table_.KnownFacts(a.site, b.site);
+  constexpr uint32_t kOrders = kLowerFirst | kHigherFirst;
+  const uint32_t kinds =
+      CandidateTable::KindFacts(table_.PcOf(a.site), AccessKindOf(a.flags, a.mode),
+                                table_.PcOf(b.site), AccessKindOf(b.flags, b.mode));
+  const uint32_t all = kOrders | kinds | kUnordered | (Races(a.flags, b.flags) ? kDataRace : 0);
   if ((known & all) == all) return true;
   for (const auto& [first, second] : {std::pair(&a, &b), std::pair(&b, &a)}) {
     bool adds_order = false;
     if (!OrderedByThreads(*first, *second, &adds_order)) continue;
-    return !adds_order || (known & OrderFact(*first, *second)) != 0;
+    return !adds_order || ((known & OrderFact(*first, *second)) != 0 && (known & kinds) == kinds);
   }
   return false;
 }
@@ -156,7 +159,7 @@ bool SettledAccesses::OrderedByThreads(const Class& first, const Class& second,
   return false;
 }
 
-uint8_t SettledAccesses::OrderFact(const Class& first, const Class& second) const {
+uint32_t SettledAccesses::OrderFact(const Class& first, const Class& second) const {
   const uint64_t a = table_.PcOf(first.site), b = table_.PcOf(second.site);
   if (a == b) return 0;  // told by the threads' numbers: either may come
   return a < b ? kLowerFirst : kHigherFirst;

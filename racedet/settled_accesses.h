@@ -12,6 +12,7 @@
 //                   other (and not even that, if those make it in their first block), or after it
 //                   has joined them: happens-before orders them, must-happen-before may not;
 //   all facts       otherwise.
+// and with either, the kinds of the two.
 // A class is *settled* if the table has all that its pairs can yield. A class whose circumstances
 // change, and those that overlap it, are judged anew.
 //
@@ -86,7 +87,7 @@ class SettledAccesses {
   bool PairIsSettled(const Class& a, const Class& b) const;
   // Whether all accesses of `first` come before those of `second` by creation or joins.
   bool OrderedByThreads(const Class& first, const Class& second, bool* adds_order) const;
-  uint8_t OrderFact(const Class& first, const Class& second) const;
+  uint32_t OrderFact(const Class& first, const Class& second) const;
 
   CandidateTable& table_;
   const bool orders_count_;

@@ -19,6 +19,7 @@
 
 #include "sched/exit_handlers.h"
 #include "sched/heap_checkpoint.h"
+#include "sched/last_words.h"
 #include "sched/memory_copy.h"
 #include "sched/thread.h"
 
@@ -45,6 +46,8 @@ struct SchedulerState {
   // Forced rounds (loop_bound.h) since anything new happened, and what that was looked for in.
   uint64_t fruitless_rounds_ = 0;
   size_t forced_until_ = 0;
+  LargestBlock largest_block_;     // that was asked for
+  uint64_t next_memory_look_ = 0;  // at how many bytes in live blocks (memory_limit.h)
 };
 
 struct Checkpoint {

@@ -121,33 +121,55 @@ void InitialiseFibers() {
   FindTexts();
 }
 
+namespace {
+
+// Takes back what was mapped for a slot there is no thread for: it may be asked for again.
+bool GiveUp(void* memory, size_t size) {
+  const int error = errno;
+  munmap(memory, size);
+  errno = error;
+  return false;
+}
+
+// A real thread that lends its thread-local storage. False with errno on failure.
+bool MakeThreadOfSlot(uint32_t index, Slot* slot) {
+  const uintptr_t area = kSlotThreadBase + index * kSlotThreadStride;
+  // Room for the TLS block, which the C library puts at the top of the stack it is given.
+  const size_t size = (128 << 10) + ((g_tls_size + 4095) & ~size_t{4095});
+  if (size > kSlotThreadStride) {
+    errno = ENOMEM;
+    return false;
+  }
+  void* const memory =
+      mmap(reinterpret_cast<void*>(area), size, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  auto* parked = new ParkedThread;
+  if (!CreateRealThread(memory, size - CacheColour(index), Park, parked)) {
+    delete parked;
+    return GiveUp(memory, size);
+  }
+  while (parked->ready.load() == 0) {
+    syscall(SYS_futex, &parked->ready, 0 /*FUTEX_WAIT*/, 0, nullptr, nullptr, 0);
+  }
+  slot->thread_pointer = parked->thread_pointer;
+  return true;
+}
+
+}  // namespace
+
 bool MakeSlot(uint32_t index, Slot* slot) {
   const uintptr_t area = kFiberStackBase + index * kFiberStackStride;
   slot->stack_high = area + kFiberStackStride - CacheColour(index);
   slot->stack_low = (slot->stack_high - kFiberStackSize) & ~kPageMask;
-  void* stack = mmap(reinterpret_cast<void*>(slot->stack_low),
-                     area + kFiberStackStride - slot->stack_low, PROT_READ | PROT_WRITE,
+  const size_t stack_size = area + kFiberStackStride - slot->stack_low;
+  void* stack = mmap(reinterpret_cast<void*>(slot->stack_low), stack_size, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (stack == MAP_FAILED) return false;
   if (index == 0) {
     slot->thread_pointer = ReadThreadPointer();
-  } else {
-    const uintptr_t thread_area = kSlotThreadBase + index * kSlotThreadStride;
-    // Room for the TLS block, which the C library puts at the top of the stack it is given.
-    const size_t size = (128 << 10) + ((g_tls_size + 4095) & ~size_t{4095});
-    if (size > kSlotThreadStride) {
-      errno = ENOMEM;
-      return false;
-    }
-    void* memory = mmap(reinterpret_cast<void*>(thread_area), size, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    if (memory == MAP_FAILED) return false;
-    auto* parked = new ParkedThread;
-    if (!CreateRealThread(memory, size - CacheColour(index), Park, parked)) return false;
-    while (parked->ready.load() == 0) {
-      syscall(SYS_futex, &parked->ready, 0 /*FUTEX_WAIT*/, 0, nullptr, nullptr, 0);
-    }
-    slot->thread_pointer = parked->thread_pointer;
+  } else if (!MakeThreadOfSlot(index, slot)) {
+    return GiveUp(stack, stack_size);
   }
   slot->initial_tls = static_cast<unsigned char*>(EngineAllocate(g_tls_size + 1));
   memcpy(slot->initial_tls, reinterpret_cast<void*>(slot->thread_pointer - g_tls_size), g_tls_size);

@@ -82,6 +82,7 @@ struct ExecutionOptions {
   bool looks_for_loops = false;     // also for one that does not tell that it waits
   bool impatient = false;           // after few rounds (loop_bound.h)
   uint64_t max_events = 1 << 18;    // a longer execution is reported as livelock (heuristic)
+  uint64_t memory_limit = 0;        // bytes the process may take in an execution; 0: any
   uint64_t seed = 0;
   uint32_t disabled_refinements = 0;  // Refinement bits
   EventModelMutation mutation = EventModelMutation::kNone;
@@ -391,9 +392,24 @@ class Scheduler final : public StateView, private SchedulerState {
     return changes;
   }
 
+  // -- for hooks: memory
+  // The running thread asks for a block of memory. True if it is time to look how much there is
+  // (memory_limit.h).
+  bool NoteBlock(uint64_t size, uint64_t pc) {
+    if (size > largest_block_.size) [[unlikely]] {
+      largest_block_ = {size, pc, current_->id};
+      TellLargestBlock();
+    }
+    return heap_.live_bytes() + size >= next_memory_look_;
+  }
+  // Not before that many bytes are in live blocks.
+  void LookAtMemoryFrom(uint64_t live_bytes) { next_memory_look_ = live_bytes; }
+
   // -- for hooks: threads
   // The Thread of the current thread's next creation, with its slot ready; not yet existing.
   Thread& NextChild();
+  // If that is none.
+  std::string WhyNoMoreThreads() const;
   // Before it starts. False if there is no memory for a stack of this size.
   bool GrowStackOf(Thread& child, size_t size);
   void StartChild(Thread& child, void* (*entry)(void*), void* argument);
@@ -519,6 +535,9 @@ class Scheduler final : public StateView, private SchedulerState {
 
   // -- scheduler_threads.cc: slots and names of threads
   void MakeSlots(size_t count);
+  void TellLargestBlock() {
+    if (last_words_ != nullptr) last_words_->Tell(largest_block_);
+  }
   Thread& AddThread(ThreadId creator, uint32_t ordinal);
   Thread& MakeThread(ThreadId creator, uint32_t ordinal);
   void ResetThreads();
@@ -584,6 +603,7 @@ class Scheduler final : public StateView, private SchedulerState {
   std::vector<Thread*> threads_;  // by id; every thread ever named
   OwnedMemory owned_{threads_};
   std::vector<Slot> slots_;  // of those threads, by id, and some that have no thread yet
+  int slot_error_ = 0;       // why the system gave no more, when last asked; 0: it did
   const ThreadState new_thread_{};
   const ThreadLists no_lists_{};
   Thread* current_ = nullptr;

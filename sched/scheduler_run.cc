@@ -111,6 +111,7 @@ void Scheduler::MakeExecution(Strategy& strategy, size_t keep) {
   } else {
     BeginAnew();
   }
+  TellLargestBlock();
   repeated_events_ = keep - next_position_;
   RunThreads();
   FillEnds();

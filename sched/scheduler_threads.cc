@@ -1,4 +1,5 @@
 // The part of the Scheduler that keeps its threads: slots, made ahead and handed out by name.
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,10 +26,30 @@ void Scheduler::MakeSlots(size_t count) {
   DropCheckpoints();  // the C library has more threads now
   for (; count > 0 && slots_.size() < kMaxThreads; --count) {
     Slot slot;
-    if (!MakeSlot(static_cast<uint32_t>(slots_.size()), &slot)) break;
+    slot_error_ = 0;
+    if (!MakeSlot(static_cast<uint32_t>(slots_.size()), &slot)) {
+      slot_error_ = errno;
+      break;
+    }
     slots_.push_back(slot);
   }
   if (program_begun_) snapshot_.EndLibraryChange();
+}
+
+std::string Scheduler::WhyNoMoreThreads() const {
+  if (slots_.size() == kMaxThreads) {
+    return "the program has more than " + std::to_string(kMaxThreads) +
+           " threads in all its executions together, which is what mc can tell apart. Let the test "
+           "make fewer";
+  }
+  const std::string text = "the program makes a thread, and the system gives no more than the " +
+                           std::to_string(slots_.size()) + " that mc has (" +
+                           strerror(slot_error_) + "). ";
+  return text + (slot_error_ == ENOMEM
+                     ? "Allow more address space or memory (ulimit -v, the container's limit), or "
+                       "let the test make fewer"
+                     : "Allow more (ulimit -u, the pids limit of the container or of systemd), or "
+                       "let the test make fewer");
 }
 
 Thread& Scheduler::MakeThread(ThreadId creator, uint32_t ordinal) {

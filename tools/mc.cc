@@ -12,6 +12,7 @@
 #include "checker/replay.h"
 #include "checker/session.h"
 #include "checker/standard_output.h"
+#include "checker/system_limits.h"
 
 namespace {
 
@@ -36,6 +37,9 @@ int Run(const std::vector<std::string>& words) {
     Print(std::string("mc ") + kVersion + "\n");
     return 0;
   }
+  if (const std::string problem = ProblemWithLimits(); !problem.empty()) {
+    return UsageError(problem);
+  }
   if (!options->list) {
     std::string warning;
     if (absl::Status status = CheckOutputFiles(*options, &warning); !status.ok()) {
@@ -52,7 +56,8 @@ int main(int argc, char** argv) {
   PrepareStandardFiles();
   // Looking for debug information must never go to the network.
   unsetenv("DEBUGINFOD_URLS");
-  const int status = Run(std::vector<std::string>(argv + 1, argv + argc));
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  const int status = RunWithEnoughStack([&words] { return Run(words); });
   const std::string problem = OutputProblem();
   if (problem.empty()) return status;
   fprintf(stderr, "mc: cannot write the report to standard output: %s\n", problem.c_str());

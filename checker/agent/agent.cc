@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -143,16 +144,20 @@ int ServeAsZygote(const ProgramBody& body, int control_fd, int shared_fd,
       sched::RealExitNow(Worker(channel, shared, body).Serve());
     }
     if (worker < 0) {
-      channel.Send(Message("error").Set("message", std::string("fork: ") + strerror(errno)));
+      channel.Send(Message("error")
+                       .Set("message", "a worker process cannot be started")
+                       .Set("errno", static_cast<uint64_t>(errno)));
       return 2;
     }
     channel.Send(Message("worker-started").Set("pid", static_cast<uint64_t>(worker)));
     int status = 0;
-    while (waitpid(worker, &status, 0) < 0 && errno == EINTR) {
+    rusage usage = {};
+    while (wait4(worker, &status, 0, &usage) < 0 && errno == EINTR) {
     }
     channel.Send(Message("worker-died")
                      .Set("pid", static_cast<uint64_t>(worker))
-                     .Set("status", static_cast<uint64_t>(status)));
+                     .Set("status", static_cast<uint64_t>(status))
+                     .Set("rss", static_cast<uint64_t>(usage.ru_maxrss)));
   }
   return 1;
 }

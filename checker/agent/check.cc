@@ -117,13 +117,18 @@ MC_EXPORT int mc_check_(void (*body)(void*), void* context, const char* options,
   program.context = context;
   if (WantsCheck(number)) ServeCheck(program, number);
   int control[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM, 0, control) != 0) return say(kError, strerror(errno));
+  const auto cannot_start = [&] {
+    return say(kError, std::string("mc cannot be started: ") + strerror(errno) +
+                           " (see ulimit -n for open files, ulimit -u for processes)");
+  };
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, control) != 0) return cannot_start();
   const int shared = memfd_create("mc-shared", 0);
   if (shared < 0 || ftruncate(shared, sizeof(SharedState)) != 0) {
-    return say(kError, strerror(errno));
+    return cannot_start();
   }
   fflush(nullptr);
   const pid_t zygote = mc::sched::RealFork();
+  if (zygote < 0) return cannot_start();
   if (zygote == 0) {
     close(control[0]);
     mc::sched::RealExitNow(

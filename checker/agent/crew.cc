@@ -53,6 +53,9 @@ uint64_t ResidentBytes(pid_t process) {
   return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
+// One for all crews of the process: its names stay.
+CrewState* g_state = nullptr;
+
 // A helper is not waited for when it ends: that takes longer than what it was needed for.
 void CollectEnded() {
   while (waitpid(-1, nullptr, WNOHANG | __WALL) > 0) {
@@ -63,16 +66,14 @@ void CollectEnded() {
 
 Crew::Crew(dpor::Frontier& frontier, CrewListener& listener, uint64_t executions, uint64_t memory)
     : frontier_(frontier), listener_(listener), memory_(memory), last_look_(Clock::now()) {
-  // One for all crews of the process: its names stay.
-  static CrewState* state = nullptr;
-  if (state == nullptr) {
+  if (g_state == nullptr) {
     void* const shared =
         mmap(nullptr, sizeof(CrewState), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) return;
     sched::OwnSharedMemory(shared);
-    state = new (shared) CrewState;
+    g_state = new (shared) CrewState;
   }
-  state_ = state;
+  state_ = g_state;
   state_->hungry.store(0);
   state_->stop.store(0);
   constexpr uint64_t kMost = uint64_t{1} << 62;
@@ -87,6 +88,8 @@ Crew::~Crew() {
     sched::CloseOwnDescriptor(helper.socket);
   }
 }
+
+uint64_t Crew::PeakOfHelpers() { return g_state == nullptr ? 0 : g_state->peak_kb.load(); }
 
 int Crew::Add() {
   int ends[2];
@@ -273,7 +276,9 @@ void Crew::LookAfter() {
       helper.heartbeat = heartbeat;
       helper.last_heartbeat = now;
     }
-    const bool too_large = memory_ != 0 && ResidentBytes(helper.process) > memory_;
+    const uint64_t resident = ResidentBytes(helper.process);
+    state_->NotePeak(resident >> 10);
+    const bool too_large = memory_ != 0 && resident > memory_;
     if (now - helper.last_heartbeat < kHangs && !too_large) continue;
     kill(helper.process, SIGKILL);
     helper.ended = true;

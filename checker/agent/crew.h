@@ -44,6 +44,13 @@ struct CrewState {
     std::atomic<uint32_t> in_program;
     sched::LastWords last_words;
   } helpers[kMostHelpers];
+  alignas(64) std::atomic<uint64_t> peak_kb;  // the most memory that any helper ever took
+
+  void NotePeak(uint64_t kilobytes) {
+    uint64_t known = peak_kb.load(std::memory_order_relaxed);
+    while (known < kilobytes && !peak_kb.compare_exchange_weak(known, kilobytes)) {
+    }
+  }
 
   // Before an execution: may it be begun?
   bool TakeTicket() {
@@ -86,6 +93,8 @@ class Crew {
   Crew(dpor::Frontier& frontier, CrewListener& listener, uint64_t executions, uint64_t memory);
   // Kills the helpers that are left.
   ~Crew();
+  // The most memory, in kilobytes, that a helper of this process ever took.
+  static uint64_t PeakOfHelpers();
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 

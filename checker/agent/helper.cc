@@ -1,6 +1,7 @@
 #include "checker/agent/helper.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include "sched/start.h"
@@ -69,13 +70,20 @@ void HelperEnd::SendCandidate(const racedet::Candidate& candidate) {
   Flush();
 }
 
+void HelperEnd::NoteMemory() {
+  rusage usage;
+  if (getrusage(RUSAGE_SELF, &usage) == 0) state_->NotePeak(static_cast<uint64_t>(usage.ru_maxrss));
+}
+
 void HelperEnd::AskForRestart(std::string_view reason) {
+  NoteMemory();
   Append(CrewMessage::kRestart, reason.data(), reason.size());
   Flush();
   sched::RealExitNow(0);
 }
 
 void HelperEnd::SayBye(const CrewBye& bye) {
+  NoteMemory();
   Append(CrewMessage::kBye, &bye, sizeof bye);
   Flush();
   sched::RealExitNow(0);

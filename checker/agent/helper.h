@@ -27,6 +27,8 @@ class HelperEnd final : public Channel, public dpor::FrontierLink {
   [[noreturn]] void AskForRestart(std::string_view reason);
   // The last words. Ends the process.
   [[noreturn]] void SayBye(const CrewBye& bye);
+  // The most that this process took so far, for CrewState.
+  void NoteMemory();
 
   // What is told is kept for a while, since a message costs more than it says.
   void Tell(const dpor::Words& message) override;

@@ -129,6 +129,7 @@ std::unique_ptr<Job> Job::FromMessage(const Message& m, std::string* error) {
   job->workers_ = static_cast<uint32_t>(std::max<uint64_t>(1, m.Number("workers")));
   job->shares_at_once_ = m.Number("eager") != 0;
   job->memory_ = m.Number("memory");
+  job->options_.memory_limit = job->memory_;
   if (!ParseOptions(m, &job->options_, error)) return nullptr;
   for (std::string_view site : Split(m.Text("sites"), ';')) {
     char* end = nullptr;

@@ -49,16 +49,6 @@ const char* NameOfStatus(racedet::CandidateStatus status) {
   return "";
 }
 
-std::string NameOfKind(const racedet::AccessSite& site) {
-  if ((site.flags & sched::kFree) != 0) return "free";
-  if ((site.flags & sched::kAllocation) != 0) return "allocate";
-  if ((site.flags & sched::kObjectBytes) != 0) return "sync";
-  std::string name = (site.flags & sched::kAtomic) != 0 ? "atomic " : "";
-  if (site.mode == sched::kRead) return name + "read";
-  if (site.mode == sched::kWrite) return name + "write";
-  return name + "read-modify-write";
-}
-
 }  // namespace
 
 Worker::Worker(Channel& channel, SharedState* shared, const ProgramBody& body)
@@ -362,7 +352,7 @@ void Worker::ReportCandidate(Job& job, const racedet::Candidate& candidate) {
   const racedet::AccessSite& b = swapped ? candidate.earlier : candidate.later;
   Message m("race");
   m.Set("id", job.id()).Set("a", a.pc).Set("b", b.pc);
-  m.Set("a_kind", NameOfKind(a)).Set("b_kind", NameOfKind(b));
+  m.Set("a_kind", NameOf(candidate.lower_kind)).Set("b_kind", NameOf(candidate.higher_kind));
   m.Set("a_thread", uint64_t{a.thread}).Set("b_thread", uint64_t{b.thread});
   m.Set("earlier", swapped ? "b" : "a");
   m.Set("status", NameOfStatus(candidate.status));
@@ -540,6 +530,7 @@ void Worker::AddProgress(Job& job, Message* message) {
       .Set("estimate", job.Estimate())
       .Set("threads", ThreadNames())
       .Set("lower_bound", search.LowerBound())
+      .Set("helpers_rss", Crew::PeakOfHelpers())
       .Set("handlers_waited", uint64_t{g_scheduler.handlers_have_waited() || job.handlers_waited})
       .Set("seconds", seconds_before_slice_ +
                           std::chrono::duration<double>(Clock::now() - slice_begin_).count());

@@ -185,6 +185,7 @@ void Worker::ServeAsHelper(Job& job, bool stop_on_bug) {
     }
     if ((run & 15) != 0 || Clock::now() - last_report < kReportEvery) continue;
     last_report = Clock::now();
+    helper_->NoteMemory();
     job.search().shared()->TellCounts();
     helper_->Flush();
   }

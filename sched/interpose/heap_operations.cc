@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sched/allocation_hooks.h"
+#include "sched/interpose/memory_limit.h"
 #include "sched/scheduler.h"
 #include "sched/start.h"
 
@@ -34,6 +35,8 @@ void* AllocateRecorded(size_t size, size_t alignment, AllocationKind kind, bool 
                        uint64_t pc) {
   Thread& t = g_scheduler.current();
   g_scheduler.BeforeHeapOperation(pc);
+  if (g_scheduler.NoteBlock(size, pc)) [[unlikely]]
+    LookAtMemory(size, pc);
   const ThreadId region = g_scheduler.Mutated(EventModelMutation::kHeapOrder) ? 0 : t.id;
   void* block = g_scheduler.heap().Allocate(region, size, alignment, kind, pc, zeroed);
   if (block == nullptr) {

@@ -7,7 +7,7 @@
 // installed. A signal that a thread sends to its own process or to itself is queued, and taken as
 // the kernel does it: by a frame on the thread's stack, or on its alternate stack, from which the
 // handler returns by rt_sigreturn. What the kernel itself sends because of what the running thread
-// does (SIGSEGV and its like, SIGPIPE) is taken in the same way.
+// does (SIGSEGV and its like, SIGPIPE, SIGXFSZ) is taken in the same way.
 //
 // Which threads can tell of each other: what is done on a signal, the signals of each thread (mask
 // and queue), and those of the process are cells (kernel_cells.h).

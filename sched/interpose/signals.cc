@@ -114,8 +114,9 @@ void HandleFault(int number, siginfo_t* info, void* raw_context) {
   ContinueOnEmergencyStack(raw_context, &FailCurrentThread);
 }
 
-// The kernel sends it because of what the running thread does.
-void HandleBrokenPipe(int, siginfo_t* info, void* raw_context) {
+// The kernel sends it because of what the running thread does: writes to a pipe that nobody reads,
+// or more to a file than is allowed (ulimit -f).
+void HandleFailedWrite(int, siginfo_t* info, void* raw_context) {
   const bool program_was_running = g_program_running;
   g_program_running = false;
   if (!g_scheduler.InProgramThread()) return;  // the engine's own call has failed
@@ -146,7 +147,9 @@ void InstallSignalHandlers() {
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}) {
     InstallBoundarySafeHandler(number, &HandleFault);
   }
-  InstallBoundarySafeHandler(SIGPIPE, &HandleBrokenPipe);
+  for (const int number : {SIGPIPE, SIGXFSZ}) {
+    InstallBoundarySafeHandler(number, &HandleFailedWrite);
+  }
   GuardKernelBoundary();
 }
 

@@ -115,7 +115,10 @@ int CreateThread(pthread_t* handle, const pthread_attr_t* attributes, void* (*en
   const KeptErrno kept;
   g_scheduler.BeforeCreation(kPpEveryAccess, pc, static_cast<uint8_t>(OperationDetail::kCreate));
   Thread& child = g_scheduler.NextChild();
-  if (child.creator == kNoThread) return EAGAIN;  // there are no resources for one more
+  if (child.creator == kNoThread) {
+    // Whether the system gives one more is no function of the schedule.
+    g_scheduler.HarnessError(g_scheduler.WhyNoMoreThreads());
+  }
   int detach_state = PTHREAD_CREATE_JOINABLE;
   if (attributes != nullptr) pthread_attr_getdetachstate(attributes, &detach_state);
   if (attributes != nullptr && !GiveStack(child, *attributes)) return EAGAIN;

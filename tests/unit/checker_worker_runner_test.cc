@@ -517,6 +517,17 @@ TEST(Findings, TwoJobsEachSeeOneOrder) {
   EXPECT_EQ(races.findings.races().size(), 1u);
 }
 
+TEST(Findings, KindsAreTheStrongestThatAnyJobSaw) {
+  Races races;
+  Bug* const bug = races.Add(
+      "race a=1 b=2 a_kind=atomic%20read b_kind=write status=suspected unordered=1 data_race=1");
+  ASSERT_NE(bug, nullptr);
+  races.Add("race a=1 b=2 a_kind=atomic%20read-modify-write b_kind=read status=suspected");
+  EXPECT_EQ(races.last->a.kind, "atomic read-modify-write");
+  EXPECT_EQ(races.last->b.kind, "write");
+  EXPECT_TRUE(bug->message.starts_with("atomic read-modify-write and write of ")) << bug->message;
+}
+
 TEST(Findings, WithoutAWordOnOrderItIsUnknown) {
   Races races;
   races.Add("race a=1 b=2 a_kind=read b_kind=write status=suspected");

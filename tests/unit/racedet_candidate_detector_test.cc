@@ -85,6 +85,71 @@ TEST(CandidateDetector, OneInstructionIsConfirmedByBothOrdersOfThreads) {
   EXPECT_EQ(Found(kLimited, {&first, &second}).At(11, 11)->status, CandidateStatus::kConfirmed);
 }
 
+// ---------------------------------------------------------------- Kinds
+
+// A compare-and-exchange (pc 11) that fails in one execution and succeeds in the other.
+TEST(CandidateDetector, KindsAreTheStrongestSeenInWhateverOrder) {
+  constexpr auto kOrder = sched::MemoryOrder::kRelaxed;
+  TraceBuilder fails, succeeds;
+  fails.Block(1).Load(kX, kOrder, 11);
+  fails.Block(2).Store(kX, kOrder, 12);
+  succeeds.Block(1).ReadModifyWrite(kX, kOrder, 11);
+  succeeds.Block(2).Store(kX, kOrder, 12);
+  EXPECT_EQ(Found(kLimited, fails).At(11, 12)->lower_kind, AccessKind::kAtomicRead);
+  for (const Found& both :
+       {Found(kLimited, {&fails, &succeeds}), Found(kLimited, {&succeeds, &fails})}) {
+    EXPECT_EQ(both.At(11, 12)->lower_kind, AccessKind::kAtomicReadModifyWrite);
+    EXPECT_EQ(both.At(11, 12)->higher_kind, AccessKind::kAtomicWrite);
+    EXPECT_EQ(both.At(11, 12)->status, CandidateStatus::kSuspected);
+  }
+}
+
+TEST(CandidateDetector, KindsOfOneInstructionAreOfTheStrongerAndTheWeakerAccess) {
+  constexpr auto kOrder = sched::MemoryOrder::kRelaxed;
+  TraceBuilder first, second;
+  first.Block(1).ReadModifyWrite(kX, kOrder, 11);
+  first.Block(2).Load(kX, kOrder, 11);
+  second.Block(1).Load(kX, kOrder, 11);
+  second.Block(2).ReadModifyWrite(kX, kOrder, 11);
+  for (const Found& both :
+       {Found(kLimited, {&first, &second}), Found(kLimited, {&second, &first})}) {
+    EXPECT_EQ(both.At(11, 11)->lower_kind, AccessKind::kAtomicReadModifyWrite);
+    EXPECT_EQ(both.At(11, 11)->higher_kind, AccessKind::kAtomicRead);
+  }
+}
+
+// What an instance across a free shows of a candidate is its kinds, not an order of it.
+TEST(CandidateDetector, KindsOfRecycledInstancesCountInWhateverOrder) {
+  TraceBuilder real, recycled;
+  real.Block(2).Read(kX, 4, 12);
+  real.Block(1).Write(kX, 4, 11);
+  recycled.Block(1).Write(kX, 4, 11).Free(kX, 16, 3);
+  recycled.Block(2).Allocate(kX, 16, 4).Write(kX, 4, 12);
+  for (const Found& both :
+       {Found(kLimited, {&real, &recycled}), Found(kLimited, {&recycled, &real})}) {
+    const Candidate* const c = both.At(11, 12);
+    EXPECT_EQ(c->higher_kind, AccessKind::kWrite);
+    EXPECT_EQ(c->status, CandidateStatus::kSuspected);
+    EXPECT_EQ(c->earlier.pc, 12u);
+  }
+}
+
+TEST(CandidateTable, MergesTheKindsOfAnotherProcess) {
+  CandidateTable ours;
+  Candidate theirs;
+  theirs.earlier.pc = 11;
+  theirs.later.pc = 12;
+  theirs.earlier_first_seen = true;
+  theirs.lower_kind = AccessKind::kAtomicRead;
+  theirs.higher_kind = AccessKind::kWrite;
+  ours.Merge(theirs);
+  theirs.lower_kind = AccessKind::kAtomicReadModifyWrite;
+  theirs.higher_kind = AccessKind::kRead;
+  ours.Merge(theirs);
+  EXPECT_EQ(ours[0].lower_kind, AccessKind::kAtomicReadModifyWrite);
+  EXPECT_EQ(ours[0].higher_kind, AccessKind::kWrite);
+}
+
 // ---------------------------------------------------------------- Malloc-recycle
 
 TEST(CandidateDetector, Figure2FreedAndRecycledByTheOtherThread) {
