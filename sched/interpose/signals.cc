@@ -19,6 +19,7 @@
 #include "sched/interpose/kernel_boundary.h"
 #include "sched/interpose/kernel_state.h"
 #include "sched/interpose/program_signals.h"
+#include "sched/interpose/readable_memory.h"
 #include "sched/interpose/signal_state.h"
 #include "sched/kernel_state.h"
 #include "sched/scheduler.h"
@@ -82,6 +83,10 @@ void HandleFault(int number, siginfo_t* info, void* raw_context) {
   g_program_running = false;
   auto* context = static_cast<ucontext_t*>(raw_context);
   if (IsOwnTrap(number, raw_context)) return;
+  if (IsFaultOfTry(raw_context)) {
+    g_program_running = program_was_running;
+    return;
+  }
   const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
   if (number == SIGSEGV && g_scheduler.snapshot().HandleWriteFault(address)) {
     g_program_running = program_was_running;

@@ -1,6 +1,8 @@
 // Atomic accesses, and locks, in memory that another thread takes away or gives back: in some
 // orders they fault, in others not, and all of them are run. corners.txt says what mc must make of
 // each.
+#include <pthread.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -175,4 +177,75 @@ MC_TEST(OneExchangeIsMade) {
   exchange(&second);
   other.join();
   mc_assert(first != second);
+}
+
+// ---- Synchronisation objects in the memory
+
+namespace {
+
+struct Objects {
+  pthread_mutex_t mutex;
+  sem_t semaphore;
+  pthread_rwlock_t lock;
+};
+Objects* objects;
+
+void MapObjects() {
+  MapPage();
+  objects = reinterpret_cast<Objects*>(page);
+  pthread_mutex_init(&objects->mutex, nullptr);
+  sem_init(&objects->semaphore, 0, 1);
+  pthread_rwlock_init(&objects->lock, nullptr);
+}
+void Lock() {
+  pthread_mutex_lock(&objects->mutex);
+  pthread_mutex_unlock(&objects->mutex);
+}
+void TryToLock() {
+  if (pthread_mutex_trylock(&objects->mutex) == 0) pthread_mutex_unlock(&objects->mutex);
+}
+void WaitAndPost() {
+  sem_wait(&objects->semaphore);
+  sem_post(&objects->semaphore);
+}
+void LockForWriting() {
+  pthread_rwlock_wrlock(&objects->lock);
+  pthread_rwlock_unlock(&objects->lock);
+}
+
+}  // namespace
+
+MC_TEST(MutexBeforeUnmap) {
+  MapObjects();
+  TakenFrom(Lock, Unmap, 0);
+}
+MC_TEST(MutexJustBeforeUnmap) {
+  MapObjects();
+  TakenFrom(Lock, Unmap, 1);
+}
+MC_TEST(MutexAllowedAgain) {
+  MapObjects();
+  TakenFrom(Lock, ForbidForAWhile, 0);
+}
+MC_TEST(TriedMutexAllowedAgain) {
+  MapObjects();
+  TakenFrom(TryToLock, ForbidForAWhile, 0);
+}
+MC_TEST(SemaphoreAllowedAgain) {
+  MapObjects();
+  TakenFrom(WaitAndPost, ForbidForAWhile, 0);
+}
+MC_TEST(ReadWriteLockAllowedAgain) {
+  MapObjects();
+  TakenFrom(LockForWriting, ForbidForAWhile, 0);
+}
+// It is the waiting thread that faults, not the one that runs when somebody looks whether it can go
+// on; and the other one goes on.
+MC_TEST(UnmappedWhileAnotherWaits) {
+  MapObjects();
+  pthread_mutex_lock(&objects->mutex);
+  std::thread other(Lock);
+  Unmap();
+  phase = 1;
+  mc_fail("main has gone on");
 }
