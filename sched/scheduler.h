@@ -303,6 +303,21 @@ class Scheduler final : public StateView, private SchedulerState {
     NoteForSpinRule(address, size, mode);
     if (recording_) AppendMemory(address, size, mode, flags, pc, order);
   }
+  // A hook is about to make an access itself, and records it when it has made it: it may fail
+  // before that, because of what the memory is.
+  void BeginAttempt(uintptr_t address, size_t size, uint8_t mode, uint16_t flags, uint64_t pc) {
+    MicroAccess& attempt = current_->attempt;
+    attempt.begin = address;
+    attempt.pc = pc;
+    attempt.size = static_cast<uint32_t>(size);
+    attempt.flags = flags;
+    attempt.mode = mode;
+    asm volatile("" : : : "memory");  // the handler of the fault has to find it
+  }
+  void EndAttempt() {
+    asm volatile("" : : : "memory");
+    current_->attempt.size = 0;
+  }
   // The running block's first recorded access to this byte; nullptr if there is none.
   const MicroAccess* FirstAccessTo(uintptr_t address) const;
   // One access to a non-memory cell.

@@ -57,12 +57,13 @@ struct ThreadState : ThreadStanding {
   uint32_t atomic_depth = 0;        // mc_atomic_begin nesting
   uint32_t events = 0;              // number of its events so far, the running one included
   Operation pending;                // what it does first when scheduled next
-  EnabledTest can_run = nullptr;    // of `pending`; nullptr: always
-  uintptr_t wait_object = 0;        // address of the object it waits for (condvar, futex word, ...)
-  uintptr_t wait_mutex = 0;         // condition waits: the mutex to take again
-  uint64_t wait_argument = 0;  // free for the operation (barrier generation, futex bitset, ...)
-  uint64_t created = 0;        // when (OwnedMemory::Time): the creator has done less before
-  size_t forced_round = 0;     // the last one's position in the trace + 1; 0: none
+  MicroAccess attempt;  // what its hook does by itself, until it is recorded; size 0: none
+  EnabledTest can_run = nullptr;  // of `pending`; nullptr: always
+  uintptr_t wait_object = 0;      // address of the object it waits for (condvar, futex word, ...)
+  uintptr_t wait_mutex = 0;       // condition waits: the mutex to take again
+  uint64_t wait_argument = 0;     // free for the operation (barrier generation, futex bitset, ...)
+  uint64_t created = 0;           // when (OwnedMemory::Time): the creator has done less before
+  size_t forced_round = 0;        // the last one's position in the trace + 1; 0: none
 
   void* (*entry)(void*) = nullptr;
   void* argument = nullptr;

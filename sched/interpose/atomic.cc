@@ -25,13 +25,28 @@ MemoryOrder OrderOf(int order) {
 
 template <typename T>
 void Note(const volatile T* address, uint8_t mode, int order, uint64_t pc) {
+  g_scheduler.EndAttempt();
   g_scheduler.RecordMemory(reinterpret_cast<uintptr_t>(address), sizeof(T), mode, kAtomic, pc,
                            OrderOf(order));
 }
 template <typename T>
-void Before(const volatile T* address, uint64_t pc) {
-  g_scheduler.BeforeAccess(reinterpret_cast<uintptr_t>(address), sizeof(T), kReadWrite, kAtomic,
-                           pc);
+void Before(const volatile T* address, uint8_t mode, uint64_t pc) {
+  const auto place = reinterpret_cast<uintptr_t>(address);
+  g_scheduler.BeforeAccess(place, sizeof(T), kReadWrite, kAtomic, pc);
+  g_scheduler.BeginAttempt(place, sizeof(T), mode, kAtomic, pc);
+}
+
+// If the memory may not be written, a read-modify-write fails before it reads, also a
+// compare-exchange that would not write. Where the program's handler then allows it, others may
+// change the value before this goes on: so it is one instruction that fails, and it reads nothing
+// to be used later.
+template <typename T>
+void ProbeForWriting(volatile T* address) {
+  if constexpr (sizeof(T) <= sizeof(uint64_t)) {
+    asm volatile("or%z0 $0, %0" : "+m"(*address) : : "cc");
+  } else {
+    ProbeForWriting(reinterpret_cast<volatile uint64_t*>(address));
+  }
 }
 
 template <typename T>
@@ -39,7 +54,7 @@ T Load(const volatile T* address, int order, uint64_t pc) {
   if (!g_program_running) return __atomic_load_n(address, __ATOMIC_SEQ_CST);
   EngineScope scope;
   g_scheduler.SpinPoint(pc, g_entry_registers, reinterpret_cast<uintptr_t>(address));
-  Before(address, pc);
+  Before(address, kRead, pc);
   const T value = *address;
   Note(address, kRead, order, pc);
   return value;
@@ -52,7 +67,7 @@ void Store(volatile T* address, T value, int order, uint64_t pc) {
     return;
   }
   EngineScope scope;
-  Before(address, pc);
+  Before(address, kWrite, pc);
   *address = value;
   Note(address, kWrite, order, pc);
 }
@@ -92,7 +107,8 @@ T ReadModifyWrite(volatile T* address, T operand, int order, uint64_t pc) {
   if constexpr (kOperation == Rmw::kExchange || kOperation == Rmw::kOr || kOperation == Rmw::kAnd) {
     g_scheduler.SpinPoint(pc, g_entry_registers, reinterpret_cast<uintptr_t>(address));
   }
-  Before(address, pc);
+  Before(address, kReadWrite, pc);
+  ProbeForWriting(address);
   const T old = *address;
   const T next = Combine<T, kOperation>(old, operand);
   *address = next;
@@ -125,7 +141,8 @@ bool CompareExchange(volatile T* address, T* expected, T desired, int order, int
   }
   EngineScope scope;
   g_scheduler.SpinPoint(pc, g_entry_registers, reinterpret_cast<uintptr_t>(address));
-  Before(address, pc);
+  Before(address, kReadWrite, pc);
+  ProbeForWriting(address);
   const T old = *address;
   if (old != *expected) {
     if (!g_scheduler.Mutated(EventModelMutation::kCasFail)) Note(address, kRead, failure_order, pc);

@@ -41,6 +41,7 @@ void GiveUpMutex(Thread& thread, MutexView& mutex, uint64_t pc) {
   if (mutex.recursion > 1) {
     --mutex.recursion;
   } else {
+    TouchObject(&mutex, sizeof(pthread_mutex_t), kRead, pc);
     ReleaseMutex(thread, mutex, pc);
   }
 }

@@ -17,6 +17,16 @@ std::string HexOf(const volatile void* address) {
 
 }  // namespace
 
+void RecordLookAtObject(const volatile void* object, uint64_t pc) {
+  MicroAccess look;
+  look.begin = reinterpret_cast<uintptr_t>(object);
+  look.pc = pc;
+  look.size = 1;
+  look.flags = kValueRelevant | kObjectBytes | kBlockingTest;
+  look.mode = kRead;
+  g_scheduler.Record(look);
+}
+
 void TouchObject(const volatile void* object, size_t size, uint8_t mode, uint64_t pc) {
   const uintptr_t address = reinterpret_cast<uintptr_t>(object);
   if (ProgramHeap::Contains(address) && g_scheduler.heap().IsBadAccess(address, size))

@@ -14,6 +14,7 @@
 #include "sched/engine_scope.h"
 #include "sched/event.h"
 #include "sched/interpose/caller.h"
+#include "sched/interpose/readable_memory.h"
 #include "sched/operation_detail.h"
 #include "sched/preemption_points.h"
 #include "sched/scheduler.h"
@@ -57,6 +58,10 @@ inline Operation MakeOperation(OperationKind kind, Cell object, uint64_t pc,
   return operation;
 }
 
+// In the middle of a block, the thread finds that it has to wait, or that the memory of the object
+// is gone: which of them depends on whether the memory is there.
+void RecordLookAtObject(const volatile void* object, uint64_t pc);
+
 // Scheduler::Block for an operation on `object`: the thread waits for it. What lies where a thread
 // had its stack is reported first: nobody would ever release it.
 inline bool BlockOperation(uint32_t pp, const volatile void* object, const Operation& operation,
@@ -64,9 +69,14 @@ inline bool BlockOperation(uint32_t pp, const volatile void* object, const Opera
   if (operation.kind != OperationKind::kJoin) {  // whose object is the thread
     g_scheduler.BeforeAccessToThread(reinterpret_cast<uintptr_t>(object), 1, kRead, operation.pc);
   }
-  g_scheduler.current().wait_object = reinterpret_cast<uintptr_t>(object);
-  return g_scheduler.Block(static_cast<PreemptionPointClass>(pp | kPpEveryAccess), operation,
-                           can_run);
+  Thread& self = g_scheduler.current();
+  self.wait_object = reinterpret_cast<uintptr_t>(object);
+  const auto point = static_cast<PreemptionPointClass>(pp | kPpEveryAccess);
+  if (!self.preemption_due && !g_scheduler.PreemptionPointOn(point) &&
+      operation.kind != OperationKind::kJoin && (!CanBeRead(object) || !can_run(self))) {
+    RecordLookAtObject(object, operation.pc);
+  }
+  return g_scheduler.Block(point, operation, can_run);
 }
 
 inline Cell CellOf(CellKind kind, const volatile void* object) {

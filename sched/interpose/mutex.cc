@@ -27,10 +27,11 @@ void RecordRefusal(const MutexView& mutex, uint16_t flags, uint64_t pc) {
   TouchObject(&mutex, sizeof(pthread_mutex_t), kRead, pc);
 }
 
-// The holder locks once more. Only the holder itself can make that so, hence no access. True if
-// this was one; *result is then what the call returns.
+// The holder locks once more. Only the holder itself can make that so, hence no access; and it is
+// not here that the lock fails if its memory is gone. True if this was one; *result is then what
+// the call returns.
 bool RelockByHolder(Thread& thread, MutexView& mutex, uint64_t pc, int* result) {
-  if (mutex.owner != OwnerOf(thread)) return false;
+  if (!CanBeRead(&mutex) || mutex.owner != OwnerOf(thread)) return false;
   if (mutex.recursive()) {
     *result = EAGAIN;
     if (mutex.recursion == UINT32_MAX) return true;
@@ -47,7 +48,7 @@ bool RelockByHolder(Thread& thread, MutexView& mutex, uint64_t pc, int* result) 
 }
 
 int UnlockByStranger(Thread& thread, MutexView& mutex, uint64_t pc) {
-  RecordRefusal(mutex, 0, pc);
+  g_scheduler.RecordCell(MutexCell(mutex), kRead, kTested, pc);
   if (mutex.destroyed()) {
     return Misuse("unlock of the destroyed " + NameOfObject("mutex", &mutex), pc, EINVAL);
   }
@@ -59,8 +60,13 @@ int UnlockByStranger(Thread& thread, MutexView& mutex, uint64_t pc) {
                 pc, 0);
 }
 
+// Asked before the lock is recorded: it is not here that it fails if the mutex's memory is gone.
+bool IsRobust(const MutexView& mutex) {
+  return ViewAt<MutexView>(reinterpret_cast<uintptr_t>(&mutex)).robust();
+}
+
 // A robust mutex tells its next owner how the last one left it: more than an attempt leaves.
-uint16_t TentativeFlagFor(const MutexView& mutex) { return mutex.robust() ? 0 : TentativeFlag(); }
+uint16_t TentativeFlagFor(const MutexView& mutex) { return IsRobust(mutex) ? 0 : TentativeFlag(); }
 
 void NoteMutexAttempt(const MutexView& mutex, LockStep step, uint64_t pc) {
   NoteAttempt(&mutex, sizeof(pthread_mutex_t), step, pc, MutexCell(mutex));
@@ -71,7 +77,7 @@ void NoteMutexAttempt(const MutexView& mutex, LockStep step, uint64_t pc) {
 int TakeMutex(Thread& thread, MutexView& mutex, bool value_relevant, uint16_t flags, uint64_t pc) {
   const Cell cell = MutexCell(mutex);
   // What locking a robust mutex returns depends on how its last owner left it.
-  value_relevant |= mutex.robust();
+  value_relevant |= IsRobust(mutex);
   if (value_relevant) flags |= kValueRelevant;
   g_scheduler.RecordCell(cell, WriteMode(flags), flags | kAcquire, pc);
   TouchObject(&mutex, sizeof(pthread_mutex_t), kRead, pc);
@@ -92,7 +98,6 @@ void ReleaseMutex(Thread& thread, MutexView& mutex, uint64_t pc, uint16_t flags)
   if (!g_scheduler.Mutated(EventModelMutation::kUnlock)) {
     g_scheduler.RecordCell(cell, WriteMode(flags), flags | kRelease, pc);
   }
-  TouchObject(&mutex, sizeof(pthread_mutex_t), kRead, pc);
   g_scheduler.Ledger(cell, mutex.owner, 0);
   ForgetHeld(thread, &mutex);
   mutex.clock_ns = thread.clock_ns;
@@ -135,12 +140,14 @@ int TryLockMutex(MutexView& mutex, const timespec* deadline, uint64_t pc,
   if (deadline != nullptr) {
     if (RelockByHolder(thread, mutex, pc, &result)) return result;
     if (!IsValidTime(*deadline)) return EINVAL;
-  } else if (mutex.recursive() && RelockByHolder(thread, mutex, pc, &result)) {
+  } else if (ViewAt<MutexView>(reinterpret_cast<uintptr_t>(&mutex)).recursive() &&
+             RelockByHolder(thread, mutex, pc, &result)) {
     return result;
   }
   g_scheduler.WaitingPoint(pc, registers);
   BeforeOperation(kPpLock, pc,
                   deadline == nullptr ? OperationDetail::kTryLock : OperationDetail::kTimedLock);
+  g_scheduler.RecordObject(&mutex, sizeof(pthread_mutex_t), kRead, pc);
   if (mutex.owner == 0) {
     result = TakeMutexInLoop(thread, mutex, true, kTry, pc);
   } else {
@@ -161,6 +168,7 @@ int UnlockMutex(MutexView& mutex, uint64_t pc) {
     return 0;
   }
   BeforeOperation(kPpUnlock, pc, OperationDetail::kUnlock);
+  TouchObject(&mutex, sizeof(pthread_mutex_t), kRead, pc);
   if (mutex.owner != OwnerOf(thread)) return UnlockByStranger(thread, mutex, pc);
   if (mutex.robust() && mutex.robust_state == MutexView::kOwnerDied) {
     g_scheduler.NoteObjectChange(&mutex, sizeof(pthread_mutex_t));
@@ -211,10 +219,11 @@ void ReleaseRobustMutexes(Thread& thread) {
   for (size_t i = thread.held.size(); i-- > 0;) {
     if (!thread.held[i].robust) continue;
     MutexView& mutex = ViewOf<MutexView>(reinterpret_cast<void*>(thread.held[i].object));
-    if (mutex.owner != OwnerOf(thread)) continue;
+    if (!CanBeRead(&mutex) || mutex.owner != OwnerOf(thread)) continue;
     g_scheduler.NoteObjectChange(&mutex, sizeof(pthread_mutex_t));
     mutex.robust_state = mutex.robust_state == MutexView::kConsistent ? MutexView::kOwnerDied
                                                                       : MutexView::kNotRecoverable;
+    TouchObject(&mutex, sizeof(pthread_mutex_t), kRead, thread.held[i].pc);
     ReleaseMutex(thread, mutex, thread.held[i].pc);  // there is no call: where it was locked
   }
 }

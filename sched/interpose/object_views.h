@@ -17,6 +17,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sched/interpose/readable_memory.h"
+
 namespace mc::sched {
 
 inline constexpr uint32_t kDestroyedMark = 0x6d63dead;
@@ -144,9 +146,18 @@ template <class View>
 View& ViewOf(const volatile void* object) {
   return *reinterpret_cast<View*>(const_cast<void*>(object));
 }
+
+// Of an object whose memory is gone. Whoever waits for it then goes on, and fails by itself.
+template <class View>
+inline constexpr View kFreeObject{};
+template <>
+inline constexpr SemaphoreView kFreeObject<SemaphoreView>{1, 0, 0, 0, 0};
+
+// For looks that no thread is to fail for.
 template <class View>
 const View& ViewAt(uintptr_t address) {
-  return *reinterpret_cast<const View*>(address);
+  const auto* const object = reinterpret_cast<const View*>(address);
+  return CanBeRead(object) ? *object : kFreeObject<View>;
 }
 
 }  // namespace mc::sched

@@ -117,9 +117,14 @@ int TakeForWriting(ReadWriteLockView& lock, bool value_relevant, uint16_t flags,
   return 0;
 }
 
+// Asked before the operation: it is not here that it fails if the lock's memory is gone.
+bool PrefersWriters(const ReadWriteLockView& lock) {
+  return ViewAt<ReadWriteLockView>(reinterpret_cast<uintptr_t>(&lock)).prefers_writers();
+}
+
 // The C library refuses a lock to the thread that holds it for writing.
 bool RefusesWriter(const ReadWriteLockView& lock, uint64_t pc) {
-  if (lock.writer != OwnerOf(g_scheduler.current())) return false;
+  if (!CanBeRead(&lock) || lock.writer != OwnerOf(g_scheduler.current())) return false;
   BeforeOperation(kPpLock, pc, OperationDetail::kReadLock);
   g_scheduler.RecordCell(WriterCell(lock), kRead, kTested, pc);
   Touch(lock, kRead, pc);
@@ -158,7 +163,7 @@ int LockForReading(ReadWriteLockView& lock, uint64_t pc, const EntryRegisters& r
   g_scheduler.SpinPointAtLock(pc, registers, &lock);
   if (RefusesWriter(lock, pc)) return EDEADLK;
   int result;
-  if (lock.prefers_writers()) {
+  if (PrefersWriters(lock)) {
     result = LetWritersPassAndLock(lock, pc);
   } else {
     const bool first =
@@ -194,7 +199,7 @@ void Withdraw(ReadWriteLockView& lock, uint64_t pc) {
 int LockForWriting(ReadWriteLockView& lock, uint64_t pc, const EntryRegisters& registers) {
   g_scheduler.SpinPointAtLock(pc, registers, &lock);
   if (RefusesWriter(lock, pc)) return EDEADLK;
-  const bool announces = lock.prefers_writers();
+  const bool announces = PrefersWriters(lock);
   if (announces) Announce(lock, pc);
   const bool first =
       BlockOperation(kPpLock, &lock, WriteLockOperation(WriterCell(lock), pc), &IsFree);
@@ -220,6 +225,7 @@ int TryLockForReading(ReadWriteLockView& lock, const timespec* deadline, uint64_
   }
   g_scheduler.WaitingPoint(pc, registers);
   BeforeOperation(kPpLock, pc, OperationDetail::kTryReadLock);
+  Touch(lock, kRead, pc);
   int result;
   if (lock.prefers_writers()) {
     g_scheduler.RecordCell(AnnouncementCell(lock), kRead, kTested | kTry, pc);
@@ -246,6 +252,7 @@ int TryLockForWriting(ReadWriteLockView& lock, const timespec* deadline, uint64_
   }
   g_scheduler.WaitingPoint(pc, registers);
   BeforeOperation(kPpLock, pc, OperationDetail::kTryWriteLock);
+  Touch(lock, kRead, pc);
   int result;
   if (lock.writer == 0 && lock.readers == 0) {
     result = TakeForWriting(lock, true, kTry, pc);
@@ -265,6 +272,7 @@ int TryLockForWriting(ReadWriteLockView& lock, const timespec* deadline, uint64_
 int Unlock(ReadWriteLockView& lock, uint64_t pc) {
   Thread& thread = g_scheduler.current();
   BeforeOperation(kPpUnlock, pc, OperationDetail::kReadWriteUnlock);
+  Touch(lock, kRead, pc);
   const bool record = !g_scheduler.Mutated(EventModelMutation::kUnlock);
   const uint16_t tentative = TentativeFlag();
   uint32_t& holds = ReadHoldsOf(thread, lock);
@@ -272,14 +280,12 @@ int Unlock(ReadWriteLockView& lock, uint64_t pc) {
     if (record) {
       g_scheduler.RecordCell(WriterCell(lock), WriteMode(tentative), tentative | kRelease, pc);
     }
-    Touch(lock, kRead, pc);
     g_scheduler.Ledger(WriterCell(lock), lock.writer, 0);
     lock.writer = 0;
     RaiseClock(&lock.clock_ns, thread.clock_ns);
     NoteWriteAttempt(lock, LockStep::kReleased, pc);
   } else if (holds != 0 && lock.mark != kDestroyedMark) {
     if (record) RecordReaders(ReadersCell(lock), tentative | kRelease, pc);
-    Touch(lock, kRead, pc);
     g_scheduler.Ledger(ReadersCell(lock), holds, holds - 1);
     --holds;
     --lock.readers;
@@ -287,7 +293,6 @@ int Unlock(ReadWriteLockView& lock, uint64_t pc) {
     NoteReadAttempt(lock, LockStep::kReleased, pc);
   } else {
     g_scheduler.RecordCell(WriterCell(lock), kRead, kTested, pc);
-    Touch(lock, kRead, pc);
     return Misuse(NameOfOwner(OwnerOf(thread)) + " unlocks " +
                       NameOfObject("reader-writer lock", &lock) + ", which it does not hold",
                   pc, 0);

@@ -66,6 +66,7 @@ int TryWait(SemaphoreView& semaphore, const timespec* deadline, uint64_t pc,
   if (deadline != nullptr && !IsValidTime(*deadline)) return Fail(EINVAL);
   g_scheduler.WaitingPoint(pc, registers);
   BeforeOperation(kPpLock, pc, OperationDetail::kSemaphoreTryWait);
+  g_scheduler.RecordObject(&semaphore, sizeof(sem_t), kRead, pc);
   int result;
   if (semaphore.value > 0) {
     result = TakeOne(semaphore, true, kTry, pc);
@@ -84,16 +85,15 @@ int TryWait(SemaphoreView& semaphore, const timespec* deadline, uint64_t pc,
 int Post(SemaphoreView& semaphore, uint64_t pc) {
   Thread& thread = g_scheduler.current();
   BeforeOperation(kPpUnlock, pc, OperationDetail::kSemaphorePost);
+  Touch(semaphore, kRead, pc);
   if (semaphore.value == SEM_VALUE_MAX || semaphore.mark == kDestroyedMark) {
     g_scheduler.RecordCell(SemaphoreCell(semaphore), kRead, kValueRelevant, pc);
-    Touch(semaphore, kRead, pc);
     if (semaphore.mark == kDestroyedMark) return RefuseDestroyed(semaphore, "post to", pc);
     return Fail(EOVERFLOW);
   }
   const bool commutes = g_scheduler.Refined(kRefinePosts);
   g_scheduler.RecordCell(SemaphoreCell(semaphore), commutes ? kAdd : kWrite,
                          kRelease | kRelative | (semaphore.value == 0 ? kEnables : 0), pc);
-  Touch(semaphore, kRead, pc);
   g_scheduler.Ledger(SemaphoreCell(semaphore), semaphore.value, int64_t{semaphore.value} + 1);
   if (semaphore.mark != SemaphoreView::kOurs) {
     semaphore.mark = SemaphoreView::kOurs;

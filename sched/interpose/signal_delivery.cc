@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "sched/interpose/fault_access.h"
 #include "sched/interpose/hook.h"
 #include "sched/interpose/kernel_call.h"
 #include "sched/interpose/signal_state.h"
@@ -19,18 +20,26 @@ namespace mc::sched {
 
 namespace {
 
-bool IsOfMemory(int number) { return number == SIGSEGV || number == SIGBUS; }
+// In the program: a hook that made it did so on behalf of its caller.
+uint64_t PlaceOfFault(const SignalFrame& frame) {
+  return frame.program_was_running ? static_cast<uint64_t>(frame.context.machine.gregs[REG_RIP])
+                                   : frame.attempt.pc;
+}
 
 // Another thread may have changed what may be done to the memory, or what is done on the fault; or
 // may do so first.
 void DecideAboutFault(SignalFrame* frame) {
-  const auto pc = static_cast<uint64_t>(frame->context.machine.gregs[REG_RIP]);
+  const uint64_t pc = PlaceOfFault(*frame);
   const int number = frame->info.si_signo;
-  if (IsOfMemory(number)) {
-    const auto address = reinterpret_cast<uintptr_t>(frame->info.si_addr);
-    g_scheduler.RecordFailedAccess(address, 1, kRead, kAtomic, pc);
+  if (!frame->program_was_running) {
+    RecordFaultOfHook(frame->attempt);
+  } else {
+    if (IsMemoryFault(frame->info)) {
+      const auto address = reinterpret_cast<uintptr_t>(frame->info.si_addr);
+      g_scheduler.RecordFailedAccess(address, 1, kRead, kAtomic, pc);
+    }
+    BeforeOperation(kPpLock, pc, OperationDetail::kSystemCall);
   }
-  if (frame->program_was_running) BeforeOperation(kPpLock, pc, OperationDetail::kSystemCall);
   RecordAction(number, kRead);
   if (ReactionTo(number) != Reaction::kHandles) {
     g_scheduler.FailThread(BugKind::kSignal, strsignal(number), pc);
@@ -60,8 +69,8 @@ void EndHandler(SignalFrame* frame) {
   if (!frame->is_fault) return;
   const MicroAccess& again = frame->failed;
   // Others may run between what the handler did and what it did it for.
-  BeforeOperation(kPpLock, static_cast<uint64_t>(frame->context.machine.gregs[REG_RIP]),
-                  OperationDetail::kSystemCall);
+  BeforeOperation(kPpLock, PlaceOfFault(*frame), OperationDetail::kSystemCall);
+  if (!frame->program_was_running) self.attempt = frame->attempt;
   if (again.size == 0) return;
   g_scheduler.RecordMemory(again.begin, again.size, again.mode, again.flags, again.pc, again.order);
 }
@@ -83,21 +92,6 @@ void RunHandler(int number, siginfo_t* info, void* context) {
   g_program_running = frame->program_was_running;
 }
 
-// What the program was about to do with the memory when the fault came: what it has said, if it has
-// said something.
-MicroAccess FailedAccess(const ucontext_t& context, const siginfo_t& info) {
-  const auto address = reinterpret_cast<uintptr_t>(info.si_addr);
-  if (!IsOfMemory(info.si_signo)) return {};
-  if (const MicroAccess* const said = g_scheduler.FirstAccessTo(address)) return *said;
-  constexpr greg_t kWrites = 2;
-  MicroAccess access;
-  access.begin = address;
-  access.size = 1;
-  access.mode = (context.uc_mcontext.gregs[REG_ERR] & kWrites) != 0 ? kWrite : kRead;
-  access.pc = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
-  return access;
-}
-
 // Has the code of this context run the handler of the signal. False if there is no room for it.
 bool EnterHandler(ucontext_t* context, const siginfo_t& info, bool is_fault,
                   bool program_was_running) {
@@ -110,7 +104,12 @@ bool EnterHandler(ucontext_t* context, const siginfo_t& info, bool is_fault,
   frame->context.mask = self.signal_mask;
   frame->is_fault = is_fault;
   frame->failed = {};  // what a hook does it records when it has done it
-  if (is_fault && program_was_running) frame->failed = FailedAccess(*context, info);
+  frame->attempt = {};
+  if (is_fault && program_was_running) frame->failed = FaultingAccess(*context, info);
+  if (is_fault && !program_was_running) {
+    frame->attempt = FaultingAccessOfHook(*context, info);
+    g_scheduler.EndAttempt();
+  }
   frame->program_was_running = program_was_running;
   g_kernel_effects |= kSignalEffects;
   g_system_call_made = true;

@@ -35,7 +35,8 @@ struct SignalFrame {
   KernelAction action;
   uint64_t kernel_mask;  // of the interrupted code; context.mask is what the program sees
   bool is_fault;
-  MicroAccess failed;  // the access that made the fault: it is made again after the handler
+  MicroAccess failed;   // the access that made the fault: it is made again after the handler
+  MicroAccess attempt;  // the same of a hook, which records it itself when it has been made
   bool program_was_running;
 };
 

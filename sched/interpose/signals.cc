@@ -15,9 +15,12 @@
 
 #include "sched/engine_scope.h"
 #include "sched/fiber.h"
+#include "sched/interpose/fault_access.h"
 #include "sched/interpose/kernel_boundary.h"
 #include "sched/interpose/kernel_state.h"
 #include "sched/interpose/program_signals.h"
+#include "sched/interpose/readable_memory.h"
+#include "sched/interpose/signal_state.h"
 #include "sched/kernel_state.h"
 #include "sched/scheduler.h"
 #include "sched/start.h"
@@ -32,6 +35,8 @@ struct Fault {
   int code = 0;
   uint64_t address = 0;
   uint64_t pc = 0;
+  bool in_hook = false;
+  MicroAccess attempt;  // then
 };
 Fault g_fault;
 unsigned char* g_emergency_stack = nullptr;
@@ -63,6 +68,10 @@ std::string Describe(const Fault& fault) {
                                " MiB) is used up",
                            fault.pc);
   }
+  if (fault.in_hook) {
+    RecordFaultOfHook(fault.attempt);
+    RecordAction(fault.signal_number, kRead);  // another thread may set a handler first
+  }
   const bool has_address = fault.signal_number == SIGSEGV || fault.signal_number == SIGBUS;
   g_scheduler.FailThread(BugKind::kSignal, Describe(fault), fault.pc,
                          has_address ? DescribeMapping(fault.address) : std::string());
@@ -74,6 +83,10 @@ void HandleFault(int number, siginfo_t* info, void* raw_context) {
   g_program_running = false;
   auto* context = static_cast<ucontext_t*>(raw_context);
   if (IsOwnTrap(number, raw_context)) return;
+  if (IsFaultOfTry(raw_context)) {
+    g_program_running = program_was_running;
+    return;
+  }
   const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
   if (number == SIGSEGV && g_scheduler.snapshot().HandleWriteFault(address)) {
     g_program_running = program_was_running;
@@ -101,6 +114,8 @@ void HandleFault(int number, siginfo_t* info, void* raw_context) {
   g_fault.code = info->si_code;
   g_fault.address = address;
   g_fault.pc = static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]);
+  g_fault.in_hook = !program_was_running;
+  if (g_fault.in_hook) g_fault.attempt = FaultingAccessOfHook(*context, *info);
   std::vector<uint64_t> stack;
   CaptureStack(&stack);
   // Leave out the handler's own frames: the program's begin at the faulting instruction.

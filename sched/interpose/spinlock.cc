@@ -56,6 +56,7 @@ int Lock(SpinLockView& lock, uint64_t pc, const EntryRegisters& registers) {
 int TryLock(SpinLockView& lock, uint64_t pc, const EntryRegisters& registers) {
   g_scheduler.WaitingPoint(pc, registers);
   BeforeOperation(kPpLock, pc, OperationDetail::kSpinTryLock);
+  g_scheduler.RecordObject(&lock, sizeof lock, kRead, pc);
   int result = EBUSY;
   if (lock.free() || lock.destroyed()) {
     result = Take(lock, true, kTry, pc);
@@ -73,10 +74,10 @@ int TryLock(SpinLockView& lock, uint64_t pc, const EntryRegisters& registers) {
 int Unlock(SpinLockView& lock, uint64_t pc) {
   Thread& thread = g_scheduler.current();
   BeforeOperation(kPpUnlock, pc, OperationDetail::kSpinUnlock);
+  TouchObject(&lock, sizeof lock, kRead, pc);
   const uint32_t owner = OwnerOfLock(lock);
   if (owner != OwnerOf(thread)) {
     g_scheduler.RecordCell(LockCell(lock), kRead, kValueRelevant, pc);
-    TouchObject(&lock, sizeof lock, kRead, pc);
     return Misuse(
         NameOfOwner(OwnerOf(thread)) + " unlocks " + NameOfObject("spin lock", &lock) +
             (owner == 0 ? ", which is not locked" : ", which is held by " + NameOfOwner(owner)),
@@ -86,7 +87,6 @@ int Unlock(SpinLockView& lock, uint64_t pc) {
     const uint16_t tentative = TentativeFlag();
     g_scheduler.RecordCell(LockCell(lock), WriteMode(tentative), tentative | kRelease, pc);
   }
-  TouchObject(&lock, sizeof lock, kRead, pc);
   g_scheduler.Ledger(LockCell(lock), OwnerOf(thread), 0);
   ForgetHeld(thread, &lock);
   lock.state = SpinLockView::kFree;

@@ -25,9 +25,10 @@ class PlainLock {
   static inline bool taken_ = false;
 };
 
-// Runs `operation`, which returns whether it wrote, as one atomic access.
+// Runs `operation`, which returns whether it wrote, as one atomic access. `most`: the mode
+// it has if it writes.
 template <typename Operation>
-void Perform(const volatile void* object, size_t size, int order, uint64_t pc,
+void Perform(const volatile void* object, size_t size, uint8_t most, int order, uint64_t pc,
              Operation operation) {
   if (!g_program_running) {
     PlainLock lock;
@@ -37,25 +38,34 @@ void Perform(const volatile void* object, size_t size, int order, uint64_t pc,
   EngineScope scope;
   const auto address = reinterpret_cast<uintptr_t>(object);
   g_scheduler.BeforeAccess(address, size, kReadWrite, kAtomic, pc);
+  g_scheduler.BeginAttempt(address, size, most, kAtomic, pc);
+  // An instruction of this width writes whatever it finds (atomic.cc).
+  if (most == kReadWrite && size == sizeof(uint128_t)) {
+    asm volatile("orb $0, %0"
+                 : "+m"(*static_cast<unsigned char*>(const_cast<void*>(object)))
+                 :
+                 : "cc");
+  }
   const uint8_t mode = operation();
+  g_scheduler.EndAttempt();
   g_scheduler.RecordMemory(address, size, mode, kAtomic, pc,
                            order > 5 ? MemoryOrder::kSeqCst : static_cast<MemoryOrder>(order));
 }
 
 void Load(size_t size, const void* object, void* result, int order, uint64_t pc) {
-  Perform(object, size, order, pc, [&] {
+  Perform(object, size, kRead, order, pc, [&] {
     memcpy(result, object, size);
     return kRead;
   });
 }
 void Store(size_t size, void* object, const void* value, int order, uint64_t pc) {
-  Perform(object, size, order, pc, [&] {
+  Perform(object, size, kWrite, order, pc, [&] {
     memcpy(object, value, size);
     return kWrite;
   });
 }
 void Exchange(size_t size, void* object, const void* value, void* result, int order, uint64_t pc) {
-  Perform(object, size, order, pc, [&] {
+  Perform(object, size, kReadWrite, order, pc, [&] {
     for (size_t i = 0; i < size; ++i) {
       const unsigned char old = static_cast<unsigned char*>(object)[i];
       static_cast<unsigned char*>(object)[i] = static_cast<const unsigned char*>(value)[i];
@@ -67,7 +77,7 @@ void Exchange(size_t size, void* object, const void* value, void* result, int or
 bool CompareExchange(size_t size, void* object, void* expected, const void* desired, int order,
                      uint64_t pc) {
   bool equal = false;
-  Perform(object, size, order, pc, [&] {
+  Perform(object, size, kReadWrite, order, pc, [&] {
     equal = memcmp(object, expected, size) == 0;
     memcpy(equal ? object : expected, equal ? desired : object, size);
     return equal ? kReadWrite : kRead;
@@ -78,7 +88,7 @@ bool CompareExchange(size_t size, void* object, void* expected, const void* desi
 template <typename Combine>
 uint128_t Fetch(void* object, int order, uint64_t pc, Combine combine) {
   uint128_t old = 0;
-  Perform(object, sizeof old, order, pc, [&] {
+  Perform(object, sizeof old, kReadWrite, order, pc, [&] {
     memcpy(&old, object, sizeof old);
     const uint128_t next = combine(old);
     memcpy(object, &next, sizeof next);
