@@ -42,6 +42,8 @@
 //        unordered=0|1 object= (what the address is: "global+0x..", "heap block of 24 bytes
 //        allocated at PC", "stack of T1") address= a_thread= b_thread= a_stack= b_stack= schedule=
 //        preemptions=   whenever a pair is new or changes status
+//   failed-access id= a=PC (which was not made) b=PC (what it conflicts with) a_atomic= b_atomic=
+//        each pair once
 //   bug id= kind= message= thread= pc= stack=PC,PC,... schedule=STEP;... threads=NAME;...
 //        preemptions= details= (further lines of text) executions= (how many had run)
 //   execution id= steps=STEP;... outcome=ok|bug|blocked    only with tree=1

@@ -173,6 +173,8 @@ std::optional<SliceResult> WorkerRunner::OnMessage(const Message& message, JobEv
     Report(events, message);
   } else if (type == "race") {
     OnRaceMessage(message, events);
+  } else if (type == "failed-access") {
+    OnFailedAccessMessage(message, events);
   } else if (type == "bug") {
     OnBugMessage(message, events);
   } else if (type == "restart") {
@@ -225,6 +227,19 @@ void WorkerRunner::OnRaceMessage(const Message& message, JobEvents& events) {
     if (on_bug_) on_bug_(bug);
   }
   events.OnCandidate(findings_->ViewOf(race));
+}
+
+// No race was seen. But what becomes of the access depends on its order with the other.
+void WorkerRunner::OnFailedAccessMessage(const Message& message, JobEvents& events) {
+  CandidateView view;
+  view.earlier_pc = message.Number("a");
+  view.later_pc = message.Number("b");
+  view.earlier_pp = symbolizer_->AccessPpOf(view.earlier_pc);
+  view.later_pp = symbolizer_->AccessPpOf(view.later_pc);
+  view.earlier_atomic = message.Number("a_atomic") != 0;
+  view.later_atomic = message.Number("b_atomic") != 0;
+  view.order_known = false;
+  events.OnCandidate(view);
 }
 
 void WorkerRunner::OnBugMessage(const Message& message, JobEvents& events) {

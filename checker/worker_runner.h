@@ -80,6 +80,7 @@ class WorkerRunner final : public JobRunner {
   std::optional<SliceResult> OnMessage(const Message& message, JobEvents& events);
   bool Define(int job, const PpSet& pps);
   void OnRaceMessage(const Message& message, JobEvents& events);
+  void OnFailedAccessMessage(const Message& message, JobEvents& events);
   void OnBugMessage(const Message& message, JobEvents& events);
   SliceResult OnDeath(const HarnessProcess::Event& event, JobEvents& events);
   // Adds what the worker left in shared memory, and for the rest is not told of.

@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "checker/message.h"
@@ -84,6 +86,11 @@ class Job {
   // access may be left out any more.
   void UseFullFootprints() { options_.full_footprints = true; }
 
+  // Is this the first execution of the job in which the one access failed and conflicts with the
+  // other?
+  bool IsNewFailure(uint64_t failed_pc, uint64_t other_pc) {
+    return !is_replay() && seen_failures_.insert({failed_pc, other_pc}).second;
+  }
   // True the first time a bug of this kind at this place is seen in this job.
   bool IsNewBug(const sched::BugReport& bug);
   // True the first time this final state is seen.
@@ -126,6 +133,7 @@ class Job {
   racedet::CandidateTable candidates_;
   std::unique_ptr<racedet::CandidateDetector> detector_;
   std::vector<uint64_t> learned_;
+  std::set<std::pair<uint64_t, uint64_t>> seen_failures_;
   std::vector<sched::LoopPlace> bounded_loops_;
   std::unordered_set<uint64_t> seen_bugs_, seen_states_;
 };

@@ -326,9 +326,8 @@ bool Worker::ReportCandidates(Job& job) {
 }
 
 // An access that was not made is none for the detectors. But in another order it may be made: it
-// and what it conflicts with have to be PPs as well.
+// and what it conflicts with have to be PPs as well, of this job or of others.
 bool Worker::LearnFromFailedAccesses(Job& job) {
-  if (!job.LearnsSites()) return false;
   const sched::Trace& trace = g_scheduler.trace();
   bool learned = false;
   for (const sched::Event& event : trace.events) {
@@ -338,12 +337,22 @@ bool Worker::LearnFromFailedAccesses(Job& job) {
         if (other.thread == event.thread) continue;
         for (const sched::MicroAccess& access : trace.AccessesOf(other)) {
           if (!access.ConflictsWith(failed)) continue;
-          learned |= job.Learn(failed.pc, access.pc);
+          if (job.IsNewFailure(failed.pc, access.pc)) ReportFailedAccess(job, failed, access);
+          if (job.LearnsSites()) learned |= job.Learn(failed.pc, access.pc);
         }
       }
     }
   }
   return learned;
+}
+
+void Worker::ReportFailedAccess(const Job& job, const sched::MicroAccess& failed,
+                                const sched::MicroAccess& other) {
+  Message m("failed-access");
+  m.Set("id", job.id()).Set("a", failed.pc).Set("b", other.pc);
+  m.Set("a_atomic", uint64_t{(failed.flags & sched::kAtomic) != 0});
+  m.Set("b_atomic", uint64_t{(other.flags & sched::kAtomic) != 0});
+  channel_->Send(m);
 }
 
 void Worker::ReportCandidate(Job& job, const racedet::Candidate& candidate) {

@@ -43,6 +43,8 @@ class Worker : private CrewListener {
   void ReportDivergence(Job& job);
   bool ReportCandidates(Job& job);  // true if a site was learned: restart
   bool LearnFromFailedAccesses(Job& job);
+  void ReportFailedAccess(const Job& job, const sched::MicroAccess& failed,
+                          const sched::MicroAccess& other);
   void ReportCandidate(Job& job, const racedet::Candidate& candidate);
   bool ReportBugs(Job& job);  // true if there was one
   void ReportExecution(Job& job);
