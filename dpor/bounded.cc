@@ -10,7 +10,7 @@ using sched::ThreadId;
 
 bool BoundedSearch::BeginExecution(const sched::Trace&, size_t* keep) {
   *keep = 0;
-  if (!error_.empty() || complete_) return false;
+  if (!error_.empty() || !too_large_.empty() || complete_) return false;
   if (!started_) {
     started_ = true;
     return true;
@@ -57,6 +57,11 @@ void BoundedSearch::Sync(const sched::Trace& trace) {
     nodes_[p].choices.assign(choices.begin(), choices.end());
     if (nodes_.size() < p + 2) nodes_.resize(p + 2);
   }
+  if (!costs_.too_large()) return;
+  too_large_ = "these executions are too long to be searched with at most " +
+               std::to_string(bound_) + (bound_ == 1 ? " preemption" : " preemptions") +
+               ": take a lower bound (--preemptions), fewer preemption points (--pp=sync), or "
+               "another strategy";
 }
 
 ThreadId BoundedSearch::Next(const sched::Trace& trace, const sched::StateView& state) {
@@ -80,6 +85,7 @@ ThreadId BoundedSearch::Next(const sched::Trace& trace, const sched::StateView& 
     standings_[t].spin_cells = state.PendingSpinCells(thread);
   }
   Sync(trace);
+  if (!too_large_.empty()) return sched::kAbandon;
   Node& node = nodes_[position];
   FindOptions(node, state);
   return node.options.empty() ? sched::kAbandon : node.options[0];
@@ -131,8 +137,12 @@ void BoundedSearch::EndExecution(const sched::Trace& trace) {
   if (trace.size() < branch_depth_ && error_.empty()) {
     SetStepError(trace.size(), "the execution ended, but one that it repeats went on");
   }
+  if (resumed_ && runs() > 0 && error_.empty()) {
+    const size_t step = path_.FirstDifference(trace, branch_depth_);
+    if (step < branch_depth_) SetStepError(step, kNotAsBeforeSuspension);
+  }
   resumed_ = false;
-  if (!error_.empty()) return Count(trace);
+  if (!error_.empty() || !too_large_.empty()) return Count(trace);
   standings_.resize(trace.ends.size());
   for (size_t t = 0; t < trace.ends.size(); ++t) {
     const sched::ThreadEnd& end = trace.ends[t];
@@ -143,7 +153,8 @@ void BoundedSearch::EndExecution(const sched::Trace& trace) {
     standings_[t].spin_cells.assign(cells.begin(), cells.end());
   }
   Sync(trace);
-  if (trace.outcome == sched::ExecutionOutcome::kBlocked || IsCanonical()) return Count(trace);
+  const bool gave_up = trace.outcome == sched::ExecutionOutcome::kBlocked;
+  if (!too_large_.empty() || gave_up || IsCanonical()) return Count(trace);
   ++sleep_blocked_;
   transitions_ += trace.size();
 }

@@ -25,7 +25,7 @@ class IterativeBounding final : public Search {
     resumed_ = false;
     while (!round_->BeginExecution(trace, keep)) {
       if (!round_->error().empty()) SetError(round_->error());
-      if (!error_.empty()) return false;
+      if (!error_.empty() || !too_large_.empty()) return false;
       rounds_done_ = bound_;
       if (!round_->left_out() || bound_ == OrderCosts::kMostPreemptions) {
         complete_ = true;
@@ -45,6 +45,7 @@ class IterativeBounding final : public Search {
   void EndExecution(const sched::Trace& trace) override {
     const uint64_t counted = round_->runs() - round_->sleep_blocked();
     round_->EndExecution(trace);
+    too_large_ = round_->too_large();
     if (!round_->error().empty()) {
       SetError(round_->error());
       error_step_ = round_->error_step();

@@ -27,8 +27,8 @@ void OrderCosts::Extend(const sched::Trace& trace, std::span<const Standing> sta
     least_size += path_.ClockOf(position, static_cast<ThreadId>(t));
   }
   SubsetId done = first_new;
-  for (uint32_t size = least_size; size <= path_.size(); ++size) {
-    std::ranges::fill(index_, kNoSubset);
+  for (uint32_t size = least_size; size <= path_.size() && !too_large(); ++size) {
+    if (indexed_ != 0) std::ranges::fill(index_, kNoSubset);
     indexed_ = 0;
     AddFromOldSubsets(size, first_new);
     AddFromNewSubsets(size, first_new);
@@ -83,7 +83,7 @@ void OrderCosts::AddFromOldSubsets(uint32_t size, SubsetId first_new) {
     Costs(id)[path_.thread(position)] = 0;
     return;
   }
-  for (SubsetId id = last_of_size_[size - 1]; id != kNoSubset; id = links_[id]) {
+  for (SubsetId id = last_of_size_[size - 1]; id != kNoSubset && !too_large(); id = links_[id]) {
     if (id >= first_new) continue;
     if (Contains(id, position, path_.thread(position))) Reach(id, path_.thread(position), size);
   }
@@ -91,7 +91,8 @@ void OrderCosts::AddFromOldSubsets(uint32_t size, SubsetId first_new) {
 
 // Orders of `size` events that have the last event of the path before their end.
 void OrderCosts::AddFromNewSubsets(uint32_t size, SubsetId first_new) {
-  for (SubsetId id = last_of_size_[size - 1]; id != kNoSubset && id >= first_new; id = links_[id]) {
+  for (SubsetId id = last_of_size_[size - 1]; id != kNoSubset && id >= first_new && !too_large();
+       id = links_[id]) {
     for (size_t t = 0; t < stride_; ++t) {
       const auto thread = static_cast<ThreadId>(t);
       const uint32_t next = path_.Find(thread, Counts(id)[t]);

@@ -50,13 +50,18 @@ class OrderCosts {
   // Would leaving `thread` after all events of the path be a preemption? Valid where Least(thread)
   // is not kTooMuch.
   bool CanBePreempted(sched::ThreadId thread) const;
-  // The number of subsets in the table.
-  size_t size() const { return links_.size(); }
+  // The table has grown past its limit, and is no longer right. It grows with the length of the
+  // path to the power of the number of threads, but for what the bound cuts off.
+  bool too_large() const { return size() * stride_ > kMostEntries; }
 
  private:
+  // Of the rows below together: so that neither memory nor the time of one Extend run away.
+  static constexpr size_t kMostEntries = size_t{16} << 20;
+
   using SubsetId = uint32_t;
   static constexpr SubsetId kNoSubset = ~SubsetId{0};
 
+  size_t size() const { return links_.size(); }
   uint32_t* Counts(SubsetId id) { return counts_.data() + size_t{id} * stride_; }
   uint8_t* Costs(SubsetId id) { return costs_.data() + size_t{id} * stride_; }
   uint8_t* Preemptible(SubsetId id) { return preemptible_.data() + size_t{id} * stride_; }

@@ -344,6 +344,16 @@ void Path::CutBack(size_t length) {
   events_.resize(length);
 }
 
+size_t Path::FirstDifference(const sched::Trace& trace, size_t length) {
+  bool universal;
+  for (size_t p = 0; p < length; ++p) {
+    if (p >= trace.size() || trace.events[p].thread != thread(p)) return p;
+    BuildRanges(trace, p, &ranges_, &universal);
+    if (!std::ranges::equal(ranges_, record(p).footprint())) return p;
+  }
+  return length;
+}
+
 uint32_t Path::LastNotAfter(size_t i, uint32_t known_to) const {
   const size_t end = events_.size();
   uint32_t last = std::max(static_cast<uint32_t>(i), known_to);

@@ -127,6 +127,9 @@ class Path {
   // The normalised footprint of the event at trace.events[position].
   void BuildRanges(const sched::Trace& trace, size_t position, std::vector<Range>* out,
                    bool* universal) const;
+  // The first of the first `length` events of the path that the trace does not repeat: another
+  // thread, or another footprint; `length` if there is none.
+  size_t FirstDifference(const sched::Trace& trace, size_t length);
   EventPool& pool() { return pool_; }
   const EventPool& pool() const { return pool_; }
 

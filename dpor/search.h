@@ -67,10 +67,15 @@ class Search : public sched::Strategy {
   // Not empty: the search cannot go on (the program is not a function of the schedule, or a fault
   // of the event model or of the search); says at which step, what was expected and what was found.
   const std::string& error() const { return error_; }
+  // Not empty: the search cannot go on, since it would need too much; says what to do.
+  const std::string& too_large() const { return too_large_; }
   // The step at which the search found that, if it is about one.
   std::optional<size_t> error_step() const { return error_step_; }
 
  protected:
+  static constexpr const char* kNotAsBeforeSuspension =
+      "not what was executed before the suspension";
+
   // Counts a finished execution.
   void Count(const sched::Trace& trace) {
     transitions_ += trace.size();
@@ -102,6 +107,7 @@ class Search : public sched::Strategy {
   bool resumed_ = false;
   std::string error_;
   std::optional<size_t> error_step_;
+  std::string too_large_;
 };
 
 // Picks the thread of a free run.

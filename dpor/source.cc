@@ -220,16 +220,8 @@ void SourceSearch::EndExecution(const sched::Trace& trace) {
   Count(trace);
   if (!error_.empty()) return;
   if (resumed_ && !first) {
-    std::vector<Range> ranges;
-    bool universal;
-    for (size_t p = 0; p < branch_depth_; ++p) {
-      if (p < trace.size()) path_.BuildRanges(trace, p, &ranges, &universal);
-      if (p >= trace.size() || trace.events[p].thread != path_.thread(p) ||
-          !std::ranges::equal(ranges, path_.record(p).footprint())) {
-        SetStepError(p, "not what was executed before the suspension");
-        return;
-      }
-    }
+    const size_t step = path_.FirstDifference(trace, branch_depth_);
+    if (step < branch_depth_) return SetStepError(step, kNotAsBeforeSuspension);
   }
   resumed_ = false;
   if (trace.size() < branch_depth_) {

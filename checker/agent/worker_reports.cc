@@ -45,6 +45,10 @@ bool Worker::ReportFailureToRun(Job& job) {
     channel_->Send(Message("error").Set("id", job.id()).Set("message", result.harness_error));
     return true;
   }
+  if (!result.diverged && !job.search().too_large().empty()) {
+    channel_->Send(Message("error").Set("id", job.id()).Set("message", job.search().too_large()));
+    return true;
+  }
   if (!result.diverged && job.search().error().empty()) return false;
   ReportDivergence(job);
   return true;
