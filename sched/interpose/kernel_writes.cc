@@ -30,6 +30,12 @@ void RecordWritten(const void* address, size_t size, uint64_t pc) {
                            MemoryOrder::kRelaxed);
 }
 
+// The call has failed. If the kernel could not write there, others decide whether it can.
+void RecordUnwritable(const void* address, size_t size, uint64_t pc) {
+  if (errno != EFAULT || size == 0) return;
+  g_scheduler.RecordFailedAccess(reinterpret_cast<uintptr_t>(address), size, kWrite, 0, pc);
+}
+
 template <typename... Arguments>
 void NoteCall(long number, Arguments... arguments) {
   const long all[6] = {(long)arguments...};  // NOLINT: pointers and integers alike, as the kernel
@@ -49,7 +55,11 @@ auto Call(const char* name, long number, const void* place, size_t size, uint64_
   OpenForKernel(place, size);
   NoteCall(number, arguments...);  // not seen at the boundary: engine code makes it
   const auto result = real(arguments...);
-  if (result == 0) RecordWritten(place, size, pc);
+  if (result == 0) {
+    RecordWritten(place, size, pc);
+  } else {
+    RecordUnwritable(place, size, pc);
+  }
   return result;
 }
 
@@ -69,6 +79,8 @@ ssize_t Receive(long number, const char* name, void* place, size_t size, uint64_
   if (result > 0) {
     g_scheduler.CheckAlive(address, static_cast<size_t>(result), kWrite, pc);
     RecordWritten(place, static_cast<size_t>(result), pc);
+  } else if (result < 0) {
+    RecordUnwritable(place, size, pc);
   }
   return result;
 }
@@ -155,6 +167,8 @@ MC_EXPORT char* getcwd(char* place, size_t size) noexcept {
   char* const result = real(place, size);
   if (result != nullptr) {
     mc::sched::RecordWritten(place, mc::sched::LengthOf(place) + 1, MC_CALLER_PC());
+  } else {
+    mc::sched::RecordUnwritable(place, size, MC_CALLER_PC());
   }
   return result;
 }
@@ -169,5 +183,6 @@ MC_EXPORT ssize_t readlink(const char* path, char* place, size_t size) noexcept 
   mc::sched::NoteCall(SYS_readlink, path, place, size);
   const ssize_t result = real(path, place, size);
   if (result > 0) mc::sched::RecordWritten(place, static_cast<size_t>(result), MC_CALLER_PC());
+  if (result < 0) mc::sched::RecordUnwritable(place, size, MC_CALLER_PC());
   return result;
 }

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -252,3 +253,35 @@ MC_TEST(UnmappedWhileAnotherWaits) {
   pthread_mutex_unlock(&objects->mutex);
   other.join();
 }
+
+// The kernel's writes do not fault: the call fails.
+bool MakePipe() { return pipe(reinterpret_cast<int*>(page)) == 0; }
+bool AskForFile() { return stat("/", reinterpret_cast<struct stat*>(page)) == 0; }
+bool AskForFolder() { return getcwd(reinterpret_cast<char*>(page), kPage) != nullptr; }
+int ends[2];
+bool ReadPipe() { return read(ends[0], page, 3) == 3; }
+
+// `call` comes before or after the memory may be written. It is a failure if it does what is
+// `wanted`.
+void WriteByKernel(bool (*call)(), bool wanted) {
+  MapPage(PROT_NONE);
+  bool works = false;
+  std::thread other([] { Protect(kAllowed); });
+  works = call();
+  other.join();
+  if (works == wanted) mc_fail("it did");
+}
+void WriteFromPipe(bool wanted) {
+  if (pipe(ends) != 0 || write(ends[1], "abc", 3) != 3) return;
+  WriteByKernel(ReadPipe, wanted);
+  close(ends[0]);
+  close(ends[1]);
+}
+MC_TEST(PipeMade) { WriteByKernel(MakePipe, true); }
+MC_TEST(PipeRefused) { WriteByKernel(MakePipe, false); }
+MC_TEST(FileAskedFor) { WriteByKernel(AskForFile, true); }
+MC_TEST(FileRefused) { WriteByKernel(AskForFile, false); }
+MC_TEST(FolderAskedFor) { WriteByKernel(AskForFolder, true); }
+MC_TEST(FolderRefused) { WriteByKernel(AskForFolder, false); }
+MC_TEST(PipeRead) { WriteFromPipe(true); }
+MC_TEST(PipeReadRefused) { WriteFromPipe(false); }
