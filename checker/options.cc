@@ -264,8 +264,8 @@ std::vector<OptionEntry> MakeTable() {
                return SetSmallNumber("delays", value, &options.settings.delays);
              }),
       Action("preemptions", "N",
-             "only what can happen with at most N preemptions (exact); the result\n"
-             "says so",
+             "only what can happen with at most N preemptions (0 to 254; exact); the\n"
+             "result says so. Pays where few threads run, and not too long",
              SetPreemptions),
       Flag("icb",
            "search with at most 0, 1, 2, ... preemptions in turn until that leaves\n"
@@ -295,7 +295,10 @@ std::vector<OptionEntry> MakeTable() {
              "which data races are bugs: confirmed (default: those happens-before\n"
              "leaves unordered), suspected (every candidate), never",
              SetFailOnRace),
-      Flag("keep-going", "go on after the first bug and report every distinct one",
+      Flag("keep-going",
+           "go on after the first bug and report every distinct one (with\n"
+           "--iterative, the default: but for sets of preemption points that include\n"
+           "one that has shown a bug)",
            &Options::keep_going),
       Setting("exit", "E",
               "when main returns while threads run: wait for them (the default) or\n"
@@ -319,7 +322,7 @@ std::vector<OptionEntry> MakeTable() {
       Text("sarif", "FILE", "write the bugs as SARIF", &Options::sarif),
       Text("final-states", "FILE", "write the distinct final states and bugs, sorted",
            &Options::final_states),
-      Flag("require-complete", "exit with status 3 if the search did not finish",
+      Flag("require-complete", "exit with status 3 if the search, within its bound, did not finish",
            &Options::require_complete),
       SetVerbosity("quiet", "only bugs and the verdict", Verbosity::kQuiet),
       SetVerbosity("verbose", "more detail", Verbosity::kVerbose),
@@ -402,8 +405,8 @@ absl::Status CheckTogether(const Options& options) {
   if (options.gdb && options.replay.empty()) {
     return Bad("--gdb needs --replay=FILE: it stops at the failure of a recorded schedule");
   }
-  if (!options.replay.empty() && (options.strategy_given || options.iterative)) {
-    return Bad("--replay runs one schedule: it goes with neither --strategy nor --iterative");
+  if (!options.replay.empty() && (options.strategy_given || options.iterative || options.icb)) {
+    return Bad("--replay runs one schedule: it goes with no --strategy, --iterative or --icb");
   }
   if (!options.replay.empty() && (options.pps_given || options.settings != SearchSettings())) {
     return Bad(

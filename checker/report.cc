@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -141,6 +142,17 @@ std::string Covered(const TestResult& result) {
   return covered ? absl::StrCat(", which was enough for ", PreemptionBound(*covered)) : "";
 }
 
+// What all searches with growing bounds that gave up have come to.
+std::optional<uint32_t> LeastCovered(const TestResult& result) {
+  std::optional<uint32_t> least;
+  for (const Job& job : result.jobs) {
+    const auto covered = job.progress.preemptions_covered;
+    if (!job.complete() || !job.progress.left_out || !covered) continue;
+    least = std::min(least.value_or(*covered), *covered);
+  }
+  return least;
+}
+
 // What a sample promises: one execution in how many shows a bug of the kind it looks for.
 std::string Chance(const TestResult& result) {
   const double chance = result.jobs.empty() ? 0 : result.jobs.back().progress.chance;
@@ -155,7 +167,9 @@ std::string WhyNotVerified(const TestResult& result) {
     case SearchEnd::kTimeBudget:
       return absl::StrCat("within the time budget", Covered(result));
     case SearchEnd::kExecutionBudget:
-      return absl::StrCat("within the budget of executions", Covered(result), Chance(result));
+      return absl::StrCat("within the budget of executions", Covered(result),
+                          Chance(result).empty() ? "" : " of ",
+                          Chance(result).empty() ? "" : result.bound, Chance(result));
     case SearchEnd::kInterrupted:
       return absl::StrCat("until interrupted", Covered(result));
     default:
@@ -163,6 +177,10 @@ std::string WhyNotVerified(const TestResult& result) {
   }
   if (!result.bound.empty()) {
     return absl::StrCat("within the bound: ", result.bound, Chance(result));
+  }
+  if (const auto covered = LeastCovered(result)) {
+    return absl::StrCat("within the bound: ", PreemptionBound(*covered),
+                        " (more would need too much memory)");
   }
   if (std::ranges::any_of(result.jobs, [](const Job& job) { return job.bounds_loops; })) {
     return absl::StrCat("within the bound: ", kLoopBound);
@@ -186,6 +204,7 @@ std::string VerdictText(const TestResult& result, Symbolizer* symbolizer) {
       std::string text = absl::StrCat("BUG ", Headline(MainBug(*result.findings), symbolizer));
       if (bugs.size() > 1) absl::StrAppend(&text, " and ", bugs.size() - 1, " more");
       if (result.end == SearchEnd::kInterrupted) absl::StrAppend(&text, "; interrupted");
+      if (result.end == SearchEnd::kTimeBudget) absl::StrAppend(&text, "; the time ran out");
       return absl::StrCat(text, "; ", counts);
     }
     case Verdict::kVerified: {

@@ -49,7 +49,11 @@ bool IsSample(std::string_view strategy) { return strategy == "random" || strate
 // What the strategy leaves out by itself, in words; empty if nothing, or if only its end tells.
 std::string BoundOf(const SearchSettings& settings) {
   // A sample of the executions says nothing about the others.
-  if (IsSample(settings.strategy)) return "a random sample";
+  if (settings.strategy == "pct") {
+    const uint32_t depth = settings.depth == 0 ? dpor::kDefaultDepth : settings.depth;
+    return absl::StrCat("a random sample for bugs of depth ", depth);
+  }
+  if (settings.strategy == "random") return "a random sample";
   if (settings.strategy == "delay") {
     const uint32_t delays = settings.delays == 0 ? dpor::kDefaultDelays : settings.delays;
     return absl::StrCat("at most ", delays, delays == 1 ? " delay" : " delays");

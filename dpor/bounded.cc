@@ -59,9 +59,9 @@ void BoundedSearch::Sync(const sched::Trace& trace) {
   }
   if (!costs_.too_large()) return;
   too_large_ = "these executions are too long to be searched with at most " +
-               std::to_string(bound_) + (bound_ == 1 ? " preemption" : " preemptions") +
-               ": take a lower bound (--preemptions), fewer preemption points (--pp=sync), or "
-               "another strategy";
+               std::to_string(bound_) + (bound_ == 1 ? " preemption" : " preemptions") + ": take " +
+               (bound_ == 0 ? "" : "a lower bound (--preemptions), ") +
+               "fewer preemption points (--pp=sync) or another strategy";
 }
 
 ThreadId BoundedSearch::Next(const sched::Trace& trace, const sched::StateView& state) {

@@ -25,7 +25,12 @@ class IterativeBounding final : public Search {
     resumed_ = false;
     while (!round_->BeginExecution(trace, keep)) {
       if (!round_->error().empty()) SetError(round_->error());
-      if (!error_.empty() || !too_large_.empty()) return false;
+      if (!error_.empty()) return false;
+      if (!round_->too_large().empty()) {
+        gave_up_ = complete_ = bound_ > 0;
+        if (bound_ == 0) too_large_ = round_->too_large();
+        return false;
+      }
       rounds_done_ = bound_;
       if (!round_->left_out() || bound_ == OrderCosts::kMostPreemptions) {
         complete_ = true;
@@ -45,7 +50,6 @@ class IterativeBounding final : public Search {
   void EndExecution(const sched::Trace& trace) override {
     const uint64_t counted = round_->runs() - round_->sleep_blocked();
     round_->EndExecution(trace);
-    too_large_ = round_->too_large();
     if (!round_->error().empty()) {
       SetError(round_->error());
       error_step_ = round_->error_step();
@@ -61,13 +65,14 @@ class IterativeBounding final : public Search {
   double Estimate() const override {
     return static_cast<double>(runs()) - static_cast<double>(round_->runs()) + round_->Estimate();
   }
-  bool left_out() const override { return round_->left_out(); }
+  bool left_out() const override { return gave_up_ || round_->left_out(); }
   std::optional<uint32_t> preemptions_covered() const override { return rounds_done_; }
 
  private:
   uint32_t bound_ = 0;
   std::unique_ptr<BoundedSearch> round_;
   std::optional<uint32_t> rounds_done_;
+  bool gave_up_ = false;  // the last round was too much; those before it are complete
 };
 
 }  // namespace mc::dpor

@@ -18,44 +18,52 @@ uint64_t HashOf(std::span<const uint32_t> counts) {
 
 void OrderCosts::Extend(const sched::Trace& trace, std::span<const Standing> standings) {
   const auto position = static_cast<uint32_t>(path_.size() - 1);
-  const SubsetId first_new = static_cast<SubsetId>(size());
-  begins_.push_back(first_new);
+  begins_.push_back(static_cast<SubsetId>(size()));
   MakeRoomForThread(path_.thread(position));
-  last_of_size_.resize(path_.size() + 1, kNoSubset);
-  uint32_t least_size = 0;  // of a closed subset with the event
-  for (size_t t = 0; t < stride_; ++t) {
-    least_size += path_.ClockOf(position, static_cast<ThreadId>(t));
-  }
-  SubsetId done = first_new;
-  for (uint32_t size = least_size; size <= path_.size() && !too_large(); ++size) {
-    if (indexed_ != 0) std::ranges::fill(index_, kNoSubset);
-    indexed_ = 0;
-    AddFromOldSubsets(size, first_new);
-    AddFromNewSubsets(size, first_new);
-    for (; done < this->size(); ++done) LookForPreemptions(done, trace, standings);
+  FindPredecessors(position);
+  // By size: what a subset costs is known when all smaller ones are.
+  Level level;
+  for (uint32_t size = 1; !too_large(); ++size) {
+    if (level.empty() && size > 1) {
+      if (predecessors_.empty()) break;
+      size = sizes_[predecessors_.back()] + 1;
+    }
+    level = AddLevel(size, level);
+    for (SubsetId id = level.begin; id < level.end; ++id) {
+      LookForPreemptions(id, trace, standings);
+    }
   }
 }
 
 void OrderCosts::CutBack(size_t length) {
   if (begins_.size() <= length) return;
   const SubsetId kept = begins_[length];
-  for (size_t id = size(); id-- > kept;) last_of_size_[sizes_[id]] = links_[id];
-  links_.resize(kept);
+  for (size_t id = size(); id-- > kept;) {
+    for (size_t t = 0; t < stride_; ++t) {
+      last_with_[t][Counts(static_cast<SubsetId>(id))[t]] = links_[id * stride_ + t];
+    }
+  }
   sizes_.resize(kept);
+  links_.resize(kept * stride_);
   counts_.resize(kept * stride_);
   costs_.resize(kept * stride_);
   preemptible_.resize(kept * stride_);
   begins_.resize(length);
 }
 
+// The subset of all events of the path is the largest with the last of them, and so the last.
+OrderCosts::SubsetId OrderCosts::Whole() const {
+  const bool has_it = size() > 0 && sizes_.back() == path_.size();
+  return has_it ? static_cast<SubsetId>(size() - 1) : kNoSubset;
+}
+
 uint8_t OrderCosts::Least(ThreadId last) const {
-  const SubsetId all = last_of_size_[path_.size()];
-  if (all == kNoSubset || last >= stride_) return kTooMuch;
-  return costs_[all * stride_ + last];
+  const SubsetId whole = Whole();
+  return whole == kNoSubset || last >= stride_ ? kTooMuch : costs_[whole * stride_ + last];
 }
 
 bool OrderCosts::CanBePreempted(ThreadId thread) const {
-  return preemptible_[last_of_size_[path_.size()] * stride_ + thread] != 0;
+  return preemptible_[Whole() * stride_ + thread] != 0;
 }
 
 void OrderCosts::MakeRoomForThread(ThreadId thread) {
@@ -73,32 +81,58 @@ void OrderCosts::MakeRoomForThread(ThreadId thread) {
   widen(costs_, uint8_t{kTooMuch});
   widen(preemptible_, uint8_t{0});
   stride_ = stride;
+  last_with_.assign(stride, {});
+  links_.assign(size() * stride, kNoSubset);
+  for (size_t id = 0; id < size(); ++id) Enlist(static_cast<SubsetId>(id));
 }
 
-// Orders of `size` events that end with the last event of the path.
-void OrderCosts::AddFromOldSubsets(uint32_t size, SubsetId first_new) {
+// Enters the subset in the lists of those with as many events of a thread.
+void OrderCosts::Enlist(SubsetId id) {
+  for (size_t t = 0; t < stride_; ++t) {
+    std::vector<SubsetId>& last_with = last_with_[t];
+    const uint32_t count = Counts(id)[t];
+    if (last_with.size() <= count) last_with.resize(count + 1, kNoSubset);
+    links_[id * stride_ + t] = last_with[count];
+    last_with[count] = id;
+  }
+}
+
+// The subsets that have all that must come before the event, which is the last of the path.
+void OrderCosts::FindPredecessors(uint32_t position) {
+  predecessors_.clear();
+  const ThreadId thread = path_.thread(position);
+  const std::vector<SubsetId>& last_with = last_with_[thread];
+  if (path_.index(position) >= last_with.size()) return;
+  for (SubsetId id = last_with[path_.index(position)]; id != kNoSubset;
+       id = links_[id * stride_ + thread]) {
+    if (Contains(id, position, thread)) predecessors_.push_back(id);
+  }
+  std::ranges::sort(predecessors_, [&](SubsetId a, SubsetId b) { return sizes_[a] > sizes_[b]; });
+}
+
+// Adds the subsets of this size that have the last event of the path: orders that end with it, and
+// those that go on after those of the level before.
+OrderCosts::Level OrderCosts::AddLevel(uint32_t size, Level smaller) {
   const auto position = static_cast<uint32_t>(path_.size() - 1);
-  if (size == 1) {  // nothing comes before it
-    const SubsetId id = FindOrAdd(kNoSubset, path_.thread(position), size);
-    Costs(id)[path_.thread(position)] = 0;
-    return;
+  const ThreadId by = path_.thread(position);
+  const auto begin = static_cast<SubsetId>(this->size());
+  if (indexed_ != 0) std::ranges::fill(index_, kNoSubset);
+  indexed_ = 0;
+  if (size == 1 && path_.last_predecessor(position) == kNoPosition) {  // nothing comes before it
+    Costs(FindOrAdd(kNoSubset, by, size))[by] = 0;
   }
-  for (SubsetId id = last_of_size_[size - 1]; id != kNoSubset && !too_large(); id = links_[id]) {
-    if (id >= first_new) continue;
-    if (Contains(id, position, path_.thread(position))) Reach(id, path_.thread(position), size);
+  for (; !predecessors_.empty() && sizes_[predecessors_.back()] + 1 == size;
+       predecessors_.pop_back()) {
+    Reach(predecessors_.back(), by, size);
   }
-}
-
-// Orders of `size` events that have the last event of the path before their end.
-void OrderCosts::AddFromNewSubsets(uint32_t size, SubsetId first_new) {
-  for (SubsetId id = last_of_size_[size - 1]; id != kNoSubset && id >= first_new && !too_large();
-       id = links_[id]) {
+  for (SubsetId id = smaller.begin; id < smaller.end && !too_large(); ++id) {
     for (size_t t = 0; t < stride_; ++t) {
       const auto thread = static_cast<ThreadId>(t);
       const uint32_t next = path_.Find(thread, Counts(id)[t]);
       if (next != kNoPosition && Contains(id, next, thread)) Reach(id, thread, size);
     }
   }
+  return {begin, static_cast<SubsetId>(this->size())};
 }
 
 // Does the subset contain all that happens before the event, which is the next one of thread `but`?
@@ -139,9 +173,9 @@ OrderCosts::SubsetId OrderCosts::FindOrAdd(SubsetId from, ThreadId by, uint32_t 
   counts_.insert(counts_.end(), wanted_.begin(), wanted_.end());
   costs_.resize(costs_.size() + stride_, kTooMuch);
   preemptible_.resize(preemptible_.size() + stride_, 0);
-  links_.push_back(last_of_size_[size]);
+  links_.resize(links_.size() + stride_, kNoSubset);
   sizes_.push_back(size);
-  last_of_size_[size] = id;
+  Enlist(id);
   return id;
 }
 

@@ -56,21 +56,28 @@ class OrderCosts {
 
  private:
   // Of the rows below together: so that neither memory nor the time of one Extend run away.
-  static constexpr size_t kMostEntries = size_t{16} << 20;
+  static constexpr size_t kMostEntries = size_t{8} << 20;
 
   using SubsetId = uint32_t;
   static constexpr SubsetId kNoSubset = ~SubsetId{0};
 
-  size_t size() const { return links_.size(); }
+  size_t size() const { return sizes_.size(); }
   uint32_t* Counts(SubsetId id) { return counts_.data() + size_t{id} * stride_; }
   uint8_t* Costs(SubsetId id) { return costs_.data() + size_t{id} * stride_; }
   uint8_t* Preemptible(SubsetId id) { return preemptible_.data() + size_t{id} * stride_; }
 
   void MakeRoomForThread(sched::ThreadId thread);
-  void AddFromOldSubsets(uint32_t size, SubsetId first_new);
-  void AddFromNewSubsets(uint32_t size, SubsetId first_new);
+  void FindPredecessors(uint32_t position);
+  // A range of subsets of one size.
+  struct Level {
+    SubsetId begin = 0, end = 0;
+    bool empty() const { return begin == end; }
+  };
+  Level AddLevel(uint32_t size, Level smaller);
+  SubsetId Whole() const;
   void Reach(SubsetId from, sched::ThreadId by, uint32_t size);
   SubsetId FindOrAdd(SubsetId from, sched::ThreadId by, uint32_t size);
+  void Enlist(SubsetId id);
   void GrowIndex();
   bool Contains(SubsetId id, uint32_t position, sched::ThreadId but);
   void LookForPreemptions(SubsetId id, const sched::Trace& trace,
@@ -85,14 +92,16 @@ class OrderCosts {
   std::vector<uint32_t> counts_;      // rows: events of each thread
   std::vector<uint8_t> costs_;        // rows: least cost by the last event's thread
   std::vector<uint8_t> preemptible_;  // rows: would leaving that thread cost 1?
-  std::vector<SubsetId> links_;       // the subset of the same size that was added before
-  std::vector<SubsetId> last_of_size_;
+  std::vector<SubsetId> links_;       // rows: the subset added before with as many of that thread
+  std::vector<std::vector<SubsetId>> last_with_;  // by thread, by number of its events
   std::vector<uint32_t> sizes_;
   std::vector<SubsetId> begins_;  // by position of the path: the first subset with that event
   // The subsets of the size that is being added, by hash of their counts.
   std::vector<SubsetId> index_;
   size_t indexed_ = 0;
-  std::vector<uint32_t> wanted_;  // scratch
+  // Scratch: subsets that the last event of the path can follow, the largest first; counts.
+  std::vector<SubsetId> predecessors_;
+  std::vector<uint32_t> wanted_;
 };
 
 }  // namespace mc::dpor
