@@ -58,8 +58,9 @@ inline Operation MakeOperation(OperationKind kind, Cell object, uint64_t pc,
   return operation;
 }
 
-// In the middle of a block, the thread finds that it has to wait, or that the memory of the object
-// is gone: which of them depends on whether the memory is there.
+// In the middle of a block: whether the thread goes on, has to wait or fails depends on whether the
+// memory of the object is there. Recorded whichever it is, for what a block does first must not
+// depend on what it finds.
 void RecordLookAtObject(const volatile void* object, uint64_t pc);
 
 // Scheduler::Block for an operation on `object`: the thread waits for it. What lies where a thread
@@ -73,7 +74,7 @@ inline bool BlockOperation(uint32_t pp, const volatile void* object, const Opera
   self.wait_object = reinterpret_cast<uintptr_t>(object);
   const auto point = static_cast<PreemptionPointClass>(pp | kPpEveryAccess);
   if (!self.preemption_due && !g_scheduler.PreemptionPointOn(point) &&
-      operation.kind != OperationKind::kJoin && (!CanBeRead(object) || !can_run(self))) {
+      operation.kind != OperationKind::kJoin) {
     RecordLookAtObject(object, operation.pc);
   }
   return g_scheduler.Block(point, operation, can_run);
