@@ -74,7 +74,7 @@ Operation EventModel::OperationIn(const Operation& operation, ThreadId thread, u
     return operation;
   }
   if (operation.wait_is_over) return operation;
-  // Any of several wake-ups will do: mc_make_runnable writes the cell also if it comes too late.
+  // Whatever woke it, as long as that is in S.
   for (uint32_t waker = path_.Waker(thread, previous, j); waker != kNoPosition;
        waker = path_.Waker(thread, previous, waker)) {
     if (Contains(waker)) return operation;
