@@ -43,14 +43,15 @@ enum AccessFlags : uint16_t {
   kRelease = 1 << 7,       // a synchronisation release on this (non-memory) cell: unlock, exit, ...
   kEnables = 1 << 8,       // release that took a thread from blocked to enabled (must-happen-before
                            // source: create, exit, wake, last arrival, post from 0, make_runnable)
-  kBlockingTest = 1 << 9,  // the operation found the object taken and the block ends; or the access
-                           // failed and was not made: nothing that detectors look at
+  kBlockingTest = 1 << 9,  // the operation found the object taken and the block ends, or kNotMade:
+                           // nothing that detectors look at
   kRelative = 1 << 10,     // a semaphore's W: relative, does not count as overwriting the value
   kTry = 1 << 11,          // a try or timed operation (lock by it cannot deadlock)
   kThreadLocal = 1 << 12,  // bytes that die with this event's thread (its stack): forget them then
   kOrderedBySync = 1 << 13,  // the order of all conflicts of this instruction seen so far follows
                              // from that of synchronisation: a search need not look (site_filter.h)
   kTentative = 1 << 14,      // a lock or unlock by a thread that may be in a loop (lock_attempts.h)
+  kNotMade = 1 << 15,        // the access failed; in another order it may be made
 };
 
 // Memory orders as in C++: the values of __ATOMIC_*.

@@ -123,15 +123,16 @@ struct ExecutionResult {
   // different this time, "" if its thread cannot run.
   Trace diverged_event;
   std::string diverged_found;
-  bool barrier_overcrowded = false;    // restart the job with barrier_full_model
-  bool needs_full_footprints = false;  // restart with them: a thread waited in a loop, or asked
-                                       // whether another exists yet
+  bool barrier_overcrowded = false;  // restart the job with barrier_full_model
+  // Restart with them: a thread waited in a loop, or asked; two threads joined the same one.
+  bool needs_full_footprints = false;
+  // whether another exists yet
   bool seems_endless = false;  // given up: restart, with a bound for this loop or, if its pc is 0,
   LoopPlace endless_loop;      // looking for loops
   std::vector<uint64_t> endless_loop_stack;  // return addresses there, innermost first
   int exit_status = 0;
   std::string harness_error;     // not empty: the harness cannot be checked
-  bool accesses_failed = false;  // some were recorded that were not made (kBlockingTest)
+  bool accesses_failed = false;  // some were recorded that were not made (kNotMade)
   std::vector<BugReport> bugs;
   std::vector<LogLine> log;
 };
@@ -256,12 +257,11 @@ class Scheduler final : public StateView, private SchedulerState {
   // The same question before memory is allocated or freed.
   void BeforeHeapOperation(uint64_t pc) {
     ++hook_calls_;
-    const bool is_point = sites_.IsPreemptionPoint(pc, false);
+    // One list of free blocks is shared by all threads, and no detector learns from its use.
+    const bool is_shared = options_.heap_policy == HeapPolicy::kRecycle && sites_.learning();
+    const bool is_point = is_shared || sites_.IsPreemptionPoint(pc, false);
     if (!block_is_fresh_ && (current_->preemption_due || is_point)) PreemptBeforeAccess(pc);
-    // Under the other policies, where a block lies depends on what other threads did.
-    if (is_point || !sites_.omits_ordered() || options_.heap_policy == HeapPolicy::kRecycle) {
-      block_is_fresh_ = false;
-    }
+    if (is_point || !sites_.omits_ordered()) block_is_fresh_ = false;
   }
   // The two halves, for atomics, whose mode is known only once they are done: `mode` is what it may
   // be at most. Returns whether a PP lies before it.
@@ -295,7 +295,7 @@ class Scheduler final : public StateView, private SchedulerState {
   // was freed, and by whom, is something the failing block depends on.
   void RecordFailedAccess(uintptr_t address, size_t size, uint8_t mode, uint16_t flags,
                           uint64_t pc) {
-    RecordMemory(address, size, mode, flags | kBlockingTest, pc, MemoryOrder::kRelaxed);
+    RecordMemory(address, size, mode, flags | kBlockingTest | kNotMade, pc, MemoryOrder::kRelaxed);
     result_.accesses_failed = true;
   }
   void RecordMemory(uintptr_t address, size_t size, uint8_t mode, uint16_t flags, uint64_t pc,

@@ -43,6 +43,7 @@ class Worker : private CrewListener {
   void ReportDivergence(Job& job);
   bool ReportCandidates(Job& job);  // true if a site was learned: restart
   bool LearnFromFailedAccesses(Job& job);
+  bool LearnFromFailedAccess(Job& job, sched::ThreadId thread, const sched::MicroAccess& failed);
   void ReportFailedAccess(const Job& job, const sched::MicroAccess& failed,
                           const sched::MicroAccess& other);
   void ReportCandidate(Job& job, const racedet::Candidate& candidate);

@@ -115,16 +115,24 @@ bool Worker::LearnFromFailedAccesses(Job& job) {
   const sched::Trace& trace = g_scheduler.trace();
   bool learned = false;
   for (const sched::Event& event : trace.events) {
-    for (const sched::MicroAccess& failed : trace.AccessesOf(event)) {
-      if ((failed.flags & sched::kBlockingTest) == 0 || !sched::IsMemory(failed.begin)) continue;
-      for (const sched::Event& other : trace.events) {
-        if (other.thread == event.thread) continue;
-        for (const sched::MicroAccess& access : trace.AccessesOf(other)) {
-          if (!access.ConflictsWith(failed)) continue;
-          if (job.IsNewFailure(failed.pc, access.pc)) ReportFailedAccess(job, failed, access);
-          if (job.LearnsSites()) learned |= job.Learn(failed.pc, access.pc);
-        }
-      }
+    for (const sched::MicroAccess& access : trace.AccessesOf(event)) {
+      if ((access.flags & sched::kNotMade) == 0) continue;
+      learned |= LearnFromFailedAccess(job, event.thread, access);
+    }
+  }
+  return learned;
+}
+
+bool Worker::LearnFromFailedAccess(Job& job, sched::ThreadId thread,
+                                   const sched::MicroAccess& failed) {
+  const sched::Trace& trace = g_scheduler.trace();
+  bool learned = false;
+  for (const sched::Event& other : trace.events) {
+    if (other.thread == thread) continue;
+    for (const sched::MicroAccess& access : trace.AccessesOf(other)) {
+      if (!access.ConflictsWith(failed)) continue;
+      if (job.IsNewFailure(failed.pc, access.pc)) ReportFailedAccess(job, failed, access);
+      if (job.LearnsSites()) learned |= job.Learn(failed.pc, access.pc);
     }
   }
   return learned;

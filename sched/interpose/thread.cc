@@ -86,12 +86,19 @@ Thread* TargetOfJoin(pthread_t handle, uint64_t pc, int* error) {
   return target;
 }
 
+// Another thread joined or detached the target before. So which of the two did it first matters,
+// and what a thread does after its join must not become part of the join's block (StayFresh).
+int MisuseOfHandle(std::string message, uint64_t pc) {
+  g_scheduler.mutable_result().needs_full_footprints = true;
+  return Misuse(std::move(message), pc, EINVAL);
+}
+
 // What the join of a thread returns that was joined or detached before; 0 if it was not.
 int ErrorOfJoin(const Thread& target, uint64_t pc) {
-  if (target.detached) {
-    return Misuse("join of " + NameOfOwner(OwnerOf(target)) + ", which is detached", pc, EINVAL);
-  }
-  return target.joined ? Misuse(NameOfOwner(OwnerOf(target)) + " is joined twice", pc, EINVAL) : 0;
+  if (!target.detached && !target.joined) return 0;
+  const std::string name = NameOfOwner(OwnerOf(target));
+  if (target.detached) return MisuseOfHandle("join of " + name + ", which is detached", pc);
+  return MisuseOfHandle(name + " is joined twice", pc);
 }
 
 // The target is over. Returns what the join returns.
@@ -175,9 +182,10 @@ int DetachThread(pthread_t handle, uint64_t pc) {
   BeforeOperation(kPpThread, pc, OperationDetail::kDetach);
   TouchHandle(*target, kReadWrite, pc);
   if (target->detached || target->joined) {
-    return Misuse("detach of " + NameOfOwner(OwnerOf(*target)) +
-                      (target->detached ? ", which is detached already" : ", which was joined"),
-                  pc, EINVAL);
+    return MisuseOfHandle(
+        "detach of " + NameOfOwner(OwnerOf(*target)) +
+            (target->detached ? ", which is detached already" : ", which was joined"),
+        pc);
   }
   target->detached = true;
   g_scheduler.Progress();
