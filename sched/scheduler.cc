@@ -224,7 +224,7 @@ bool Scheduler::GrowStackOf(Thread& child, size_t size) {
   return true;
 }
 
-void Scheduler::StartChild(Thread& child, void* (*entry)(void*), void* argument) {
+void Scheduler::StartChild(Thread& child, void* (*entry)(void*), void* argument, uint64_t pc) {
   Thread& t = *current_;
   ++t.creations;
   child.exists = true;
@@ -241,7 +241,7 @@ void Scheduler::StartChild(Thread& child, void* (*entry)(void*), void* argument)
   child.created = OwnedMemory::Time(position_, hook_calls_ + 1);
   thread_limit_ = std::max<uint32_t>(thread_limit_, child.id + 1u);
   Progress();
-  RecordCell(MakeCell(CellKind::kThreadStart, child.id), kWrite, kRelease | kEnables, 0);
+  RecordCell(MakeCell(CellKind::kThreadStart, child.id), kWrite, kRelease | kEnables, pc);
   After(kPpThread);
 }
 

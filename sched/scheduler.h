@@ -333,6 +333,11 @@ class Scheduler final : public StateView, private SchedulerState {
     a.mode = mode;
     Record(a);
   }
+  // What the operation needs is not there, and another thread may bring it.
+  void RecordFailedTest(Cell cell, uint64_t pc) {
+    RecordCell(cell, kRead, kValueRelevant | kBlockingTest | kNotMade, pc);
+    result_.accesses_failed = true;
+  }
   // "An operation on a synchronisation object reads the object's bytes" (init and destroy write).
   void RecordObject(const volatile void* object, size_t size, uint8_t mode, uint64_t pc);
   void Ledger(Cell object, int64_t before, int64_t after);
@@ -427,7 +432,7 @@ class Scheduler final : public StateView, private SchedulerState {
   std::string WhyNoMoreThreads() const;
   // Before it starts. False if there is no memory for a stack of this size.
   bool GrowStackOf(Thread& child, size_t size);
-  void StartChild(Thread& child, void* (*entry)(void*), void* argument);
+  void StartChild(Thread& child, void* (*entry)(void*), void* argument, uint64_t pc);
   [[noreturn]] void ExitThread(void* result, uint64_t pc);
   // Wakes a waiter: marks it woken, records W wake(u); `flags` may add kEnables.
   void Wake(Thread& waiter, uint64_t pc);

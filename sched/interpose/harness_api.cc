@@ -47,9 +47,11 @@ void MakeRunnable(int number, uint64_t pc) {
   const auto id = static_cast<ThreadId>(number);
   // Is there such a thread yet? A creation may be preempted for this, and by no other operation.
   g_scheduler.mutable_result().needs_full_footprints = true;
-  g_scheduler.RecordCell(MakeCell(CellKind::kThreadStart, id), kRead, kValueRelevant, pc);
+  const Cell start = MakeCell(CellKind::kThreadStart, id);
+  g_scheduler.RecordCell(start, kRead, kValueRelevant, pc);
   if (number < 0 || static_cast<uint32_t>(number) >= g_scheduler.thread_limit() ||
       !g_scheduler.ThreadById(id).exists) {
+    g_scheduler.RecordFailedTest(start, pc);
     Misuse("mc_make_runnable(" + std::to_string(number) + "): there is no such thread", pc, 0);
     return;
   }

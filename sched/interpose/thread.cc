@@ -130,7 +130,7 @@ int CreateThread(pthread_t* handle, const pthread_attr_t* attributes, void* (*en
   if (attributes != nullptr) pthread_attr_getdetachstate(attributes, &detach_state);
   if (attributes != nullptr && !GiveStack(child, *attributes)) return EAGAIN;
   Store(handle, static_cast<pthread_t>(child.thread_pointer), pc);
-  g_scheduler.StartChild(child, entry, argument);
+  g_scheduler.StartChild(child, entry, argument, pc);
   child.detached = detach_state == PTHREAD_CREATE_DETACHED;
   AfterOperation(kPpThread);
   return 0;
