@@ -281,6 +281,14 @@ std::vector<OptionEntry> MakeTable() {
       Flag("list", "list the registered tests", &Options::list),
       Action("time", "T", "budget: 30s, 10m, 2h (default 1h)", SetTime),
       Action("executions", "N", "budget in executions, of each test", SetExecutions),
+      Text("checkpoint", "DIR",
+           "save the search in this folder, every few seconds and at its end (odpor\n"
+           "only)",
+           &Options::checkpoint),
+      Flag("resume",
+           "go on with the search in --checkpoint=DIR, wherever it was stopped: with\n"
+           "the same options, but for budgets and reports",
+           &Options::resume),
       Action("memory", "SIZE",
              "what a worker may use, as in 512M or 2G (default: half of the machine's):\n"
              "a program that takes more in one execution has a bug; when searches\n"
@@ -349,8 +357,12 @@ std::vector<OptionEntry> MakeTable() {
       NotAvailable("icb", ""),
       NotAvailable("certificate", "FILE"),
       NotAvailable("check-certificate", "FILE"),
-      NotAvailable("checkpoint", "DIR"),
-      NotAvailable("resume", ""),
+      Action("internal-checkpoint-every", "TIME", "",
+             [](Options& options, const std::string& value) {
+               return absl::ParseDuration(value, &options.checkpoint_every)
+                          ? absl::OkStatus()
+                          : Bad("--internal-checkpoint-every needs a time");
+             }),
       NotAvailable("fair", ""),
       NotAvailable("race-only", ""),
   };
@@ -430,6 +442,16 @@ absl::Status CheckTogether(const Options& options) {
   }
   if (options.settings.delays != 0 && options.settings.strategy != "delay") {
     return Bad("--delays is of --strategy=delay");
+  }
+  if (options.resume && options.checkpoint.empty()) {
+    return Bad("--resume needs --checkpoint=DIR: the folder of the search to go on with");
+  }
+  if (!options.checkpoint.empty() && (options.list || !options.replay.empty())) {
+    return Bad("--checkpoint is for a search: it does not go with --replay or --list");
+  }
+  if (!options.checkpoint.empty() &&
+      (options.settings.strategy != "odpor" || options.icb || options.settings.preemptions)) {
+    return Bad("--checkpoint: only searches by odpor, which is the default, can be saved");
   }
   if (options.iterative && options.pps_given) {
     return Bad("--pp is for a single state space: it does not go with --iterative");

@@ -486,6 +486,10 @@ std::string FormatNotes(const RunReport& report, bool verbose) {
     absl::StrAppend(&out, "note: --jobs: a search was run by one process: ", report.why_alone,
                     "\n");
   }
+  if (!report.checkpoint.empty() && !report.complete()) {
+    absl::StrAppend(&out, "note: the search is saved in ", report.checkpoint,
+                    ": --resume goes on with it\n");
+  }
   if (report.handlers_waited) {
     absl::StrAppend(&out,
                     "note: the program ended while other threads still ran; exit handlers "

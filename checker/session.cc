@@ -35,15 +35,6 @@ std::vector<std::string> ArgumentsOf(pid_t pid) {
   return words;
 }
 
-// A file name's worth of a test's name.
-std::string FileNamePart(const std::string& text) {
-  std::string out = text;
-  for (char& c : out) {
-    if (isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '-' && c != '.') c = '_';
-  }
-  return out;
-}
-
 bool IsSample(std::string_view strategy) { return strategy == "random" || strategy == "pct"; }
 
 // What the strategy leaves out by itself, in words; empty if nothing, or if only its end tells.
@@ -63,6 +54,14 @@ std::string BoundOf(const SearchSettings& settings) {
 }
 
 }  // namespace
+
+std::string FileNamePart(const std::string& text) {
+  std::string out = text;
+  for (char& c : out) {
+    if (isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '-' && c != '.') c = '_';
+  }
+  return out;
+}
 
 bool UseColor(const Options& options) {
   if (options.color != "auto") return options.color == "always";
@@ -112,6 +111,7 @@ int Session::Run() {
   if (status.ok() && options_.list) return ListTests();
   if (status.ok()) status = ChooseTests(&tests);
   if (status.ok()) status = ResolvePps();
+  if (status.ok()) status = OpenJournals();
   if (absl::IsCancelled(status)) {
     report_.interrupted = true;
   } else {
@@ -202,6 +202,12 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
   result.test = test;
   result.findings = std::make_shared<Findings>(options_.fail_on_race, symbolizer_.get());
   result.iterative = options_.SearchesIteratively();
+  const absl::StatusOr<std::unique_ptr<SearchJournal>> journal = OpenJournal(test);
+  if (!journal.ok()) {
+    result.end = SearchEnd::kFailed;
+    result.error = std::string(journal.status().message());
+    return result;
+  }
   // A worker of its own: what one test leaves behind in the engine is nothing to another.
   harness_->StopWorker();
 
@@ -218,6 +224,7 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
     worker.settings.samples = *options_.executions;
   }
   WorkerRunner runner(worker, harness_.get(), result.findings.get(), symbolizer_.get());
+  if (*journal != nullptr) runner.set_journal(journal->get(), options_.checkpoint_every);
   runner.set_on_bug([&](Bug* bug) { OnBug(bug, test, result.findings->bugs().size()); });
 
   EngineOptions engine_options;
@@ -236,6 +243,7 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
   engine.set_on_progress(
       [&](const Job& job) { display_.Show(engine, job, result.findings->bugs().size()); });
   result.end = engine.Run();
+  if (*journal != nullptr) CloseJournal(**journal, &runner, &result);
   display_.Clear();
 
   for (const auto& job : engine.jobs()) result.jobs.push_back(*job);
@@ -255,7 +263,7 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
     place.stack = loop.stack;
     report_.bounded_loops.insert(PlaceOf(place, symbolizer_.get()).WhereAndFunction());
   }
-  result.seconds = absl::ToDoubleSeconds(absl::Now() - begin);
+  result.seconds += absl::ToDoubleSeconds(absl::Now() - begin);
   report_.interrupted |= result.end == SearchEnd::kInterrupted;
   report_.max_rss_kb =
       std::max({report_.max_rss_kb, harness_->MaxRssKb(), runner.helpers_rss_kb()});
@@ -353,7 +361,7 @@ void Session::Note(const absl::Status& status) {
 
 int Session::Finish() {
   display_.Clear();
-  report_.seconds = absl::ToDoubleSeconds(absl::Now() - begin_);
+  report_.seconds += absl::ToDoubleSeconds(absl::Now() - begin_);
   report_.interrupted |= Interrupted();
   Symbolizer nothing({});
   Symbolizer* symbolizer = symbolizer_ != nullptr ? symbolizer_.get() : &nothing;

@@ -195,7 +195,9 @@ void OptimalSearch<kWithMutants>::Leave() {
 
 template <bool kWithMutants>
 bool OptimalSearch<kWithMutants>::WriteRest(Words* message) {
-  if (!has_item_ || !started_ || takes_over_ || !error_.empty()) return false;
+  message->clear();
+  if (!started_ || takes_over_ || !error_.empty()) return false;
+  if (!has_item_) return true;
   const uint32_t end = EndOfRequests();
   if (end == own_from_) {
     message->assign(1, static_cast<uint32_t>(WorkerMessage::kFinished));

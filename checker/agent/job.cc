@@ -203,8 +203,10 @@ double Job::Estimate() const {
   const double estimate = search_->Estimate();
   if (shared_ == nullptr || search_->complete()) return estimate;
   const dpor::Frontier& frontier = shared_->frontier;
-  const double finished = static_cast<double>(std::max<size_t>(1, frontier.finished()));
-  const double mean = static_cast<double>(search_->runs()) / finished;
+  const size_t finished = frontier.finished() - items_before_;
+  const auto runs = static_cast<double>(search_->runs() - runs_before_);
+  if (estimate_before_ > 0 && finished == 0) return std::max(estimate, estimate_before_);
+  const double mean = runs / static_cast<double>(std::max<size_t>(1, finished));
   return estimate + mean * static_cast<double>(frontier.pending());
 }
 
@@ -222,6 +224,8 @@ void Job::Activate(sched::Scheduler& scheduler) {
 }
 
 void Job::Restart(sched::Scheduler& scheduler) {
+  estimate_before_ = 0;
+  runs_before_ = items_before_ = 0;
   repeated = 0;
   seen_states_.clear();
   std::string error;

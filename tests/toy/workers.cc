@@ -144,14 +144,13 @@ class Workshop {
     search.AddCounts(frontier_->TakeCounts());
     Words words, rest;
     frontier_->Write(&words);
-    const bool has_item = search.WriteRest(&rest);
-    if (!has_item && search.runs() == 0) return;  // it has not begun
+    if (!search.WriteRest(&rest)) return;  // it has not begun
     const dpor::SearchCounts counts = {search.executions(), search.sleep_blocked(),
                                        search.assumption_failed(), search.transitions()};
     auto frontier = std::make_unique<dpor::Frontier>();
     dpor::WordReader reader(words);
     if (!frontier->Read(reader) || !reader.AtEnd()) result_.error = "a frontier cannot be read";
-    if (has_item) frontier->Serve(0, rest, &words);
+    if (!rest.empty()) frontier->Serve(0, rest, &words);
     workers_.clear();
     frontier_ = std::move(frontier);
     for (uint32_t w = 0; w < options_.workers; ++w) workers_.push_back(NewWorker(w));
