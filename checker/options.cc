@@ -76,10 +76,10 @@ OptionEntry Action(std::string name, std::string value_name, std::string help,
 }
 
 absl::Status SetStrategy(Options& options, const std::string& value) {
-  for (absl::string_view later : {"dpor", "pos", "portfolio"}) {
+  for (absl::string_view later : {"dpor", "portfolio"}) {
     if (value == later) {
       return Bad(absl::StrCat("--strategy=", value, " is not available in this version: use ",
-                              "odpor, source, dfs, delay, random or pct"));
+                              "odpor, source, dfs, delay, random, pct or pos"));
     }
   }
   if (value == kBounded) return Bad("--strategy=bounded: write --preemptions=N or --icb");
@@ -246,7 +246,8 @@ std::vector<OptionEntry> MakeTable() {
       Action("strategy", "S",
              "search one state space: odpor, source, dfs, delay (few delays of a\n"
              "fixed scheduler); or take a sample of 1000 executions, or as many as\n"
-             "--executions says: random, pct (random priorities)\n"
+             "--executions says: random, pct (random priorities of threads), pos (of\n"
+             "events)\n"
              "(with --iterative: the strategy of every job)",
              SetStrategy),
       Action("pp", "SET",

@@ -6,6 +6,7 @@
 #include "dpor/iterative_bounding.h"
 #include "dpor/odpor.h"
 #include "dpor/pct.h"
+#include "dpor/pos.h"
 #include "dpor/random_walk.h"
 #include "dpor/source.h"
 
@@ -40,6 +41,10 @@ constexpr StrategyEntry kStrategies[] = {
     {"pct", "random priorities, with a known chance to find a bug", false,
      [](const SearchOptions& o) -> std::unique_ptr<Search> {
        return std::make_unique<ProbabilisticConcurrencyTesting>(o.depth, o.seed, o.executions);
+     }},
+    {"pos", "random priorities of events, drawn anew where they race", false,
+     [](const SearchOptions& o) -> std::unique_ptr<Search> {
+       return std::make_unique<PartialOrderSampling>(o.seed, o.executions);
      }},
     {"random", "random walks", false,
      [](const SearchOptions& o) -> std::unique_ptr<Search> {
