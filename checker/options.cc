@@ -76,11 +76,9 @@ OptionEntry Action(std::string name, std::string value_name, std::string help,
 }
 
 absl::Status SetStrategy(Options& options, const std::string& value) {
-  for (absl::string_view later : {"dpor", "portfolio"}) {
-    if (value == later) {
-      return Bad(absl::StrCat("--strategy=", value, " is not available in this version: use ",
-                              "odpor, source, dfs, delay, random, pct or pos"));
-    }
+  if (value == "portfolio") {
+    return Bad(absl::StrCat("--strategy=", value, " is not available in this version: use ",
+                            "odpor, source, dpor, dfs, delay, random, pct or pos"));
   }
   if (value == kBounded) return Bad("--strategy=bounded: write --preemptions=N or --icb");
   options.strategy_given = true;
@@ -244,8 +242,8 @@ std::vector<OptionEntry> MakeTable() {
       Flag("iterative", "iterative deepening over sets of preemption points (the default)",
            &Options::iterative),
       Action("strategy", "S",
-             "search one state space: odpor, source, dfs, delay (few delays of a\n"
-             "fixed scheduler); or take a sample of 1000 executions, or as many as\n"
+             "search one state space: odpor, source, dpor, dfs, delay (few delays of\n"
+             "a fixed scheduler); or take a sample of 1000 executions, or as many as\n"
              "--executions says: random, pct (random priorities of threads), pos (of\n"
              "events)\n"
              "(with --iterative: the strategy of every job)",

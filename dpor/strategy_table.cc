@@ -6,6 +6,7 @@
 #include "dpor/iterative_bounding.h"
 #include "dpor/odpor.h"
 #include "dpor/pct.h"
+#include "dpor/plain.h"
 #include "dpor/pos.h"
 #include "dpor/random_walk.h"
 #include "dpor/source.h"
@@ -24,6 +25,10 @@ constexpr StrategyEntry kStrategies[] = {
     {"source", "dynamic partial-order reduction with source sets and sleep sets", true,
      [](const SearchOptions& o) -> std::unique_ptr<Search> {
        return std::make_unique<SourceSearch>(o.policy, o.seed);
+     }},
+    {"dpor", "dynamic partial-order reduction with persistent sets and sleep sets", true,
+     [](const SearchOptions& o) -> std::unique_ptr<Search> {
+       return std::make_unique<PlainSearch>(o.policy, o.seed);
      }},
     {"dfs", "every interleaving, no reduction", true,
      [](const SearchOptions&) -> std::unique_ptr<Search> {

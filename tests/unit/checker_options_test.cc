@@ -97,7 +97,7 @@ TEST(Options, ErrorsSayWhatIsWrong) {
   EXPECT_THAT(ErrorOf({"-x", "t"}), HasSubstr("-x"));
   EXPECT_THAT(ErrorOf({"t", "u"}), HasSubstr("one word too many"));
   EXPECT_THAT(ErrorOf({"--strategy=sideways", "t"}),
-              HasSubstr("odpor, source, dfs, delay, random, pct or pos"));
+              HasSubstr("odpor, source, dpor, dfs, delay, random, pct or pos"));
   EXPECT_THAT(ErrorOf({"--strategy=portfolio", "t"}), HasSubstr("not available in this version"));
   EXPECT_EQ(Parse({"--jobs=4", "t"}).workers, 4u);
   EXPECT_THAT(ErrorOf({"--jobs=65", "t"}), HasSubstr("at most 64"));
