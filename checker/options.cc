@@ -76,10 +76,6 @@ OptionEntry Action(std::string name, std::string value_name, std::string help,
 }
 
 absl::Status SetStrategy(Options& options, const std::string& value) {
-  if (value == "portfolio") {
-    return Bad(absl::StrCat("--strategy=", value, " is not available in this version: use ",
-                            "odpor, source, dpor, dfs, delay, random, pct or pos"));
-  }
   if (value == kBounded) return Bad("--strategy=bounded: write --preemptions=N or --icb");
   options.strategy_given = true;
   const absl::Status status = options.settings.Set("strategy", value);
@@ -245,7 +241,7 @@ std::vector<OptionEntry> MakeTable() {
              "search one state space: odpor, source, dpor, dfs, delay (few delays of\n"
              "a fixed scheduler); or take a sample of 1000 executions, or as many as\n"
              "--executions says: random, pct (random priorities of threads), pos (of\n"
-             "events)\n"
+             "events); or both by turns: portfolio (odpor, delay, pos, pct and random)\n"
              "(with --iterative: the strategy of every job)",
              SetStrategy),
       Action("pp", "SET",

@@ -7,6 +7,7 @@
 #include "dpor/odpor.h"
 #include "dpor/pct.h"
 #include "dpor/plain.h"
+#include "dpor/portfolio.h"
 #include "dpor/pos.h"
 #include "dpor/random_walk.h"
 #include "dpor/source.h"
@@ -54,6 +55,10 @@ constexpr StrategyEntry kStrategies[] = {
     {"random", "random walks", false,
      [](const SearchOptions& o) -> std::unique_ptr<Search> {
        return std::make_unique<RandomWalk>(o.seed, o.executions);
+     }},
+    {"portfolio", "odpor and several that look for bugs, by turns", true,
+     [](const SearchOptions& o) -> std::unique_ptr<Search> {
+       return std::make_unique<Portfolio>(Portfolio::DefaultMembers(o.policy, o.seed));
      }},
 };
 

@@ -68,7 +68,7 @@ TEST(RandomPrograms, DepthFirstSearchIsBruteForce) {
 // repeats nothing.
 TEST(RandomPrograms, SuspensionChangesNothing) {
   ForRandomPrograms(ProgramCount(1500), [](const Program& program, const Exploration& expected) {
-    for (const char* name : {"odpor", "source", "dpor", "dfs"}) {
+    for (const char* name : {"odpor", "source", "dpor", "dfs", "portfolio"}) {
       Machine machine(program);
       sched::Trace trace;
       std::unique_ptr<dpor::Search> searches[2];

@@ -11,6 +11,7 @@
 #include "dpor/delay.h"
 #include "dpor/dfs.h"
 #include "dpor/pct.h"
+#include "dpor/portfolio.h"
 #include "dpor/pos.h"
 #include "dpor/random_walk.h"
 #include "dpor/strategy_table.h"
@@ -218,6 +219,78 @@ TEST(PartialOrderSampling, LocksAreTakenInAnyOrder) {
   const uint64_t shown = CountShown(program, pos, takes_turns);
   EXPECT_GT(shown, 60u);
   EXPECT_LT(shown, 140u);
+}
+
+// The systematic member of a portfolio runs each trace once although others run in between, and
+// ends the portfolio; the others run what is possible; each execution counts once.
+TEST(Portfolio, EndsWhenItsSystematicMemberHasRunAll) {
+  ForRandomPrograms(ProgramCount(1000), [](const Program& program, const Exploration& expected) {
+    std::vector<Schedule> runs[2];
+    for (std::vector<Schedule>& run : runs) {
+      dpor::Portfolio search(dpor::Portfolio::DefaultMembers(dpor::Policy::kStay, 7));
+      Machine machine(program);
+      sched::Trace trace;
+      Exploration all, systematic;
+      while (RunOne(machine, search, trace)) {
+        run.push_back(ScheduleOf(trace));
+        all.Add(machine, trace);
+        if (search.part_that_ran() == "odpor") systematic.Add(machine, trace);
+        if (all.executions > 4 * expected.traces.size() + 20) return std::string("does not end");
+      }
+      if (!search.complete()) return "not complete: " + search.error();
+      for (const auto& [hash, times] : systematic.traces) {
+        if (times > 1) return std::string("the systematic member ran a trace twice");
+      }
+      if (systematic.traces.size() != expected.traces.size()) return std::string("traces missing");
+      if (all.traces.size() != expected.traces.size()) return std::string("an unknown trace");
+      uint64_t runs_of_members = 0;
+      for (const auto& member : search.members()) runs_of_members += member.search->runs();
+      if (search.runs() != run.size() || search.runs() != runs_of_members ||
+          search.LowerBound() != search.runs() ||
+          search.Estimate() != static_cast<double>(search.runs())) {
+        return std::string("wrong counts");
+      }
+    }
+    return runs[0] == runs[1] ? std::string() : std::string("other executions with the same seed");
+  });
+}
+
+// Every member gets its share: half of the executions are those of the systematic one.
+TEST(Portfolio, SharesTheBudget) {
+  const std::string thread = Repeated("x=1; ", 4) + "x=1";
+  const Program program = ParseOrDie(thread + " ‖ " + thread + " ‖ " + thread);
+  dpor::Portfolio search(dpor::Portfolio::DefaultMembers(dpor::Policy::kStay, 7));
+  Machine machine(program);
+  sched::Trace trace;
+  while (search.runs() < 20000 && RunOne(machine, search, trace)) {
+  }
+  ASSERT_EQ(search.runs(), 20000u);
+  uint64_t others = 0;
+  for (const auto& member : search.members()) {
+    if (member.name == "odpor" || member.is_over) continue;
+    EXPECT_GT(member.search->runs(), 1500u) << member.name;
+    EXPECT_LT(member.search->runs(), 2500u) << member.name;
+    ++others;
+  }
+  EXPECT_GE(others, 5u);
+  EXPECT_GT(search.members()[0].search->runs(), 9000u);
+  EXPECT_LT(search.members()[0].search->runs(), 11000u);
+  EXPECT_FALSE(search.complete());
+  EXPECT_GT(search.Estimate(), 20000);
+}
+
+// What a member finds out about the program is an error of the whole.
+TEST(Portfolio, EndsWithTheErrorOfAMember) {
+  const Program one = ParseOrDie("x=1; y=1 ‖ r0=x; r1=y ‖ r0=y");
+  const Program two = ParseOrDie("x=1; y=1 ‖ r1=y; r0=x ‖ r0=y");
+  dpor::Portfolio search(dpor::Portfolio::DefaultMembers(dpor::Policy::kStay, 7));
+  Machine first(one), second(two);
+  sched::Trace trace;
+  bool more = true;
+  for (int k = 0; k < 200 && more; ++k) more = RunOne(k % 3 == 0 ? second : first, search, trace);
+  EXPECT_FALSE(more);
+  EXPECT_NE(search.error().find("step "), std::string::npos) << search.error();
+  EXPECT_FALSE(search.complete());
 }
 
 }  // namespace
