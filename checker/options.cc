@@ -76,12 +76,6 @@ OptionEntry Action(std::string name, std::string value_name, std::string help,
 }
 
 absl::Status SetStrategy(Options& options, const std::string& value) {
-  for (absl::string_view later : {"dpor", "pos", "portfolio"}) {
-    if (value == later) {
-      return Bad(absl::StrCat("--strategy=", value, " is not available in this version: use ",
-                              "odpor, source, dfs, delay, random or pct"));
-    }
-  }
   if (value == kBounded) return Bad("--strategy=bounded: write --preemptions=N or --icb");
   options.strategy_given = true;
   const absl::Status status = options.settings.Set("strategy", value);
@@ -244,9 +238,10 @@ std::vector<OptionEntry> MakeTable() {
       Flag("iterative", "iterative deepening over sets of preemption points (the default)",
            &Options::iterative),
       Action("strategy", "S",
-             "search one state space: odpor, source, dfs, delay (few delays of a\n"
-             "fixed scheduler); or take a sample of 1000 executions, or as many as\n"
-             "--executions says: random, pct (random priorities)\n"
+             "search one state space: odpor, source, dpor, dfs, delay (few delays of\n"
+             "a fixed scheduler); or take a sample of 1000 executions, or as many as\n"
+             "--executions says: random, pct (random priorities of threads), pos (of\n"
+             "events); or both by turns: portfolio (odpor, delay, pos, pct and random)\n"
              "(with --iterative: the strategy of every job)",
              SetStrategy),
       Action("pp", "SET",

@@ -48,7 +48,8 @@
 //   failed-access id= a=PC (which was not made) b=PC (what it conflicts with) a_atomic= b_atomic=
 //        each pair once
 //   bug id= kind= message= thread= pc= stack=PC,PC,... schedule=STEP;... threads=NAME;...
-//        preemptions= details= (further lines of text) executions= (how many had run)
+//        preemptions= details= (further lines of text) executions= (how many had run) strategy= (of
+//        a portfolio: the part that found it)
 //   execution id= steps=STEP;... outcome=ok|bug|blocked    only with tree=1
 //   step id= position= thread= name= what= pc= object= accesses=CELL,SIZE,MODE,PC;... clock=  only
 //   with narrate=1 log thread= position= text=                            mc_log, only with

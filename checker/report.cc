@@ -441,7 +441,8 @@ std::string FormatBug(const Bug& bug, size_t number, const std::string& replay_c
                     FormatInterleaving(bug, symbolizer));
   }
   if (bug.executions > 0) {
-    absl::StrAppend(&out, "  found with preemption points ", bug.pps, " in execution ",
+    absl::StrAppend(&out, "  found with preemption points ", bug.pps,
+                    bug.strategy.empty() ? "" : " by ", bug.strategy, " in execution ",
                     bug.executions, "\n");
   }
   if (!bug.schedule_file.empty()) {

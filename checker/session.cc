@@ -35,7 +35,9 @@ std::vector<std::string> ArgumentsOf(pid_t pid) {
   return words;
 }
 
-bool IsSample(std::string_view strategy) { return strategy == "random" || strategy == "pct"; }
+bool IsSample(std::string_view strategy) {
+  return strategy == "random" || strategy == "pct" || strategy == "pos";
+}
 
 // What the strategy leaves out by itself, in words; empty if nothing, or if only its end tells.
 std::string BoundOf(const SearchSettings& settings) {
@@ -44,7 +46,7 @@ std::string BoundOf(const SearchSettings& settings) {
     const uint32_t depth = settings.depth == 0 ? dpor::kDefaultDepth : settings.depth;
     return absl::StrCat("a random sample for bugs of depth ", depth);
   }
-  if (settings.strategy == "random") return "a random sample";
+  if (IsSample(settings.strategy)) return "a random sample";
   if (settings.strategy == "delay") {
     const uint32_t delays = settings.delays == 0 ? dpor::kDefaultDelays : settings.delays;
     return absl::StrCat("at most ", delays, delays == 1 ? " delay" : " delays");
