@@ -26,6 +26,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kHeader = "mc-checkpoint";
 constexpr std::string_view kVersion = "1";
 constexpr std::string_view kEnding = ".journal";
+constexpr std::string_view kCheckField = " check=";  // the last of a commit
 constexpr uint64_t kFirstCheck = 0xcbf29ce484222325u;
 
 // FNV-1a: against damage, not against malice.
@@ -186,7 +187,9 @@ absl::Status SearchJournal::Read(const Message& header) {
       committed = end + 1;
       check_ = check;
     } else if (record.type() == "commit") {
-      if (record.Number("check") != check_before) return Damaged("the sum is wrong");
+      const std::string_view line = all.substr(at, end - at);
+      const uint64_t sum = CheckOf(line.substr(0, line.rfind(kCheckField)), check_before);
+      if (record.Number("check") != sum) return Damaged("the sum is wrong");
       committed = end + 1;
       check_ = check;
       records_committed = records_.size();
@@ -254,8 +257,9 @@ absl::Status SearchJournal::Commit(double seconds) {
     absl::StrAppend(&states, states.empty() ? "" : ";", job, ",", state.number, ",", state.check);
   }
   Message commit("commit");
-  commit.Set("seconds", seconds).Set("states", states).Set("check", check_);
-  const std::string line = commit.Encode() + "\n";
+  commit.Set("seconds", seconds).Set("states", states);
+  std::string line = commit.Encode();
+  absl::StrAppend(&line, View(kCheckField), CheckOf(line, check_), "\n");
   check_ = CheckOf(line, check_);
   failure_ = WriteAll(fd_, pending_ + line, JournalPath());
   pending_.clear();

@@ -7,8 +7,8 @@
 // under way, each in a file of its own. To resume, the engine runs as from the beginning, with the
 // answers of the journal, and when they are used up with a worker that is given those states.
 //
-//     DIR/TEST.journal        lines, each a Message; begins with a header that says what is
-//     searched DIR/TEST.JOB.N.state    the state of a job's search, as its worker wrote it
+//     DIR/TEST.journal        lines, each a Message; the first says what is searched
+//     DIR/TEST.JOB.N.state    the state of a job's search, as its worker wrote it
 //
 // A record is
 //     slice job= pps=         then the messages, then

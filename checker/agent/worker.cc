@@ -2,7 +2,7 @@
 
 #include "checker/agent/output.h"
 #include "checker/agent/registered_tests.h"
-#include "checker/agent/word_text.h"
+#include "checker/word_text.h"
 #include "sched/kernel_state.h"
 #include "sched/other_processes.h"
 #include "sched/start.h"

@@ -6,8 +6,8 @@
 //     number of words that follow as they are, these words, length of a copy, how far back it is
 // (the last group may end after the words). Then each number is written in groups of five bits, the
 // lowest first, one letter for each group; the sixth bit of a letter says that another one follows.
-#ifndef MC_CHECKER_AGENT_WORD_TEXT_H_
-#define MC_CHECKER_AGENT_WORD_TEXT_H_
+#ifndef MC_CHECKER_WORD_TEXT_H_
+#define MC_CHECKER_WORD_TEXT_H_
 
 #include <cstdint>
 #include <span>
@@ -24,4 +24,4 @@ bool ParseWords(std::string_view text, std::vector<uint32_t>* words);
 
 }  // namespace mc::checker
 
-#endif  // MC_CHECKER_AGENT_WORD_TEXT_H_
+#endif  // MC_CHECKER_WORD_TEXT_H_

@@ -1,4 +1,4 @@
-#include "checker/agent/word_text.h"
+#include "checker/word_text.h"
 
 #include <array>
 
@@ -73,7 +73,7 @@ bool PutCopiesBack(std::span<const uint32_t> packed, Words* words) {
     if (back == 0 || back > words->size() || length > kMostWords - words->size()) return false;
     for (size_t k = 0; k < length; ++k) words->push_back((*words)[words->size() - back]);
   }
-  return packed.empty();
+  return false;  // it ends with a copy, or is empty
 }
 
 // -- Letters
