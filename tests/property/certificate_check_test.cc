@@ -1,0 +1,139 @@
+// The certificate checker over random programs: it accepts what a right search finds, and rejects
+// it once any trace is missing, doubled or changed (spec optimal-dpor 11).
+#include "checker/certificate/certificate_check.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <string>
+
+#include "checker/certificate/trace_code.h"
+#include "dpor/source.h"
+#include "tests/toy/explore.h"
+#include "tests/toy/random_programs.h"
+
+namespace mc::toy {
+namespace {
+
+using checker::CertificateCheck;
+using checker::RecordedTraces;
+using checker::Rejection;
+
+// What the search finds on the program, by way of the bytes of a certificate.
+RecordedTraces TracesOf(const Program& program, dpor::Search& search, uint64_t limit) {
+  Machine machine(program);
+  sched::Trace trace;
+  checker::TraceWriter writer;
+  uint64_t executions = 0;
+  RunStrategy(machine, search, trace, [&](const Machine&, const sched::Trace& t) {
+    writer.Follow(t, search.branch_depth());
+    return ++executions < limit;
+  });
+  RecordedTraces traces;
+  EXPECT_EQ(checker::TraceReader().Read(writer.bytes(), &traces), "");
+  return traces;
+}
+
+// "" if accepted.
+std::string Check(const RecordedTraces& traces) {
+  const std::optional<Rejection> rejection = CertificateCheck(traces).Run();
+  return rejection ? std::to_string(rejection->condition) + ": " + rejection->text : "";
+}
+
+RecordedTraces FoundBy(const Program& program, dpor::Policy policy) {
+  dpor::OptimalSearchOptions options;
+  options.policy = policy;
+  options.seed = 5;
+  dpor::OptimalSearch<false> search(options);
+  return TracesOf(program, search, 100'000);
+}
+
+// Of `traces`, those for which keep(number) says so.
+template <typename Keep>
+RecordedTraces Some(const RecordedTraces& traces, const Keep& keep) {
+  RecordedTraces some = traces;
+  some.traces.clear();
+  for (size_t k = 0; k < traces.traces.size(); ++k) {
+    if (keep(k)) some.traces.push_back(traces.traces[k]);
+  }
+  return some;
+}
+
+TEST(CertificateCheck, AcceptsWhatTheSearchesFind) {
+  ForRandomPrograms(ProgramCount(3000), [](const Program& program, const Exploration& expected) {
+    for (const dpor::Policy policy : kPolicies) {
+      const RecordedTraces traces = FoundBy(program, policy);
+      if (traces.traces.size() != expected.traces.size()) return std::string("other traces");
+      if (std::string wrong = Check(traces); !wrong.empty()) return "odpor " + wrong;
+    }
+    dpor::SourceSearch source(dpor::Policy::kStay, 3);
+    const RecordedTraces traces = TracesOf(program, source, 1'000'000);
+    if (traces.traces.size() != expected.traces.size()) return std::string("source: other traces");
+    if (std::string wrong = Check(traces); !wrong.empty()) return "source " + wrong;
+    return std::string();
+  });
+}
+
+TEST(CertificateCheck, RejectsIfATraceIsMissing) {
+  ForRandomPrograms(ProgramCount(2000), [](const Program& program, const Exploration&) {
+    const RecordedTraces traces = FoundBy(program, dpor::Policy::kStay);
+    const size_t count = traces.traces.size();
+    if (count < 2 || count > 400) return std::string();
+    for (size_t gone = 0; gone < count; ++gone) {
+      const std::string wrong = Check(Some(traces, [&](size_t k) { return k != gone; }));
+      if (!wrong.starts_with("6:")) {
+        return "without trace " + std::to_string(gone) + " of " + std::to_string(count) + ": '" +
+               wrong + "'";
+      }
+    }
+    return std::string();
+  });
+}
+
+TEST(CertificateCheck, RejectsIfManyAreMissingOrOneIsThereTwice) {
+  ForRandomPrograms(ProgramCount(2000), [](const Program& program, const Exploration&) {
+    const RecordedTraces traces = FoundBy(program, dpor::Policy::kLowest);
+    const size_t count = traces.traces.size();
+    RecordedTraces doubled = traces;
+    doubled.traces.push_back(traces.traces[count / 2]);
+    if (!Check(doubled).starts_with("5:")) return std::string("one doubled");
+    if (!Check(Some(traces, [](size_t) { return false; })).starts_with("1:")) {
+      return std::string("none");
+    }
+    if (count < 2) return std::string();
+    const auto accepts = [&](auto keep) { return Check(Some(traces, keep)).empty(); };
+    if (accepts([&](size_t k) { return k < count / 2; })) return std::string("the first half");
+    if (accepts([&](size_t k) { return k >= count / 2; })) return std::string("the second half");
+    if (accepts([&](size_t k) { return k % 2 == 0; })) return std::string("every second");
+    std::mt19937_64 random(count);
+    for (int times = 0; times < 20; ++times) {
+      size_t kept = 0;
+      const uint64_t bits = random();
+      const auto keep = [&](size_t k) { return (bits >> (k % 61) & 1) != 0; };
+      for (size_t k = 0; k < count; ++k) kept += keep(k) ? 1 : 0;
+      if (kept != 0 && kept != count && accepts(keep)) {
+        return std::to_string(kept) + " of " + std::to_string(count);
+      }
+    }
+    return std::string();
+  });
+}
+
+// Traces that end too early.
+TEST(CertificateCheck, RejectsIfTracesAreCut) {
+  ForRandomPrograms(ProgramCount(1000), [](const Program& program, const Exploration&) {
+    const RecordedTraces traces = FoundBy(program, dpor::Policy::kStay);
+    for (size_t k = 0; k < traces.traces.size() && k < 50; ++k) {
+      if (traces.traces[k].events.empty()) continue;
+      RecordedTraces cut = traces;
+      cut.traces[k].events.pop_back();
+      if (Check(cut).empty()) return "trace " + std::to_string(k) + " without its last event";
+    }
+    return std::string();
+  });
+}
+
+}  // namespace
+}  // namespace mc::toy
