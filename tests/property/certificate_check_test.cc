@@ -13,6 +13,7 @@
 #include "dpor/source.h"
 #include "tests/toy/explore.h"
 #include "tests/toy/random_programs.h"
+#include "tests/toy/search_mutants.h"
 
 namespace mc::toy {
 namespace {
@@ -21,19 +22,29 @@ using checker::CertificateCheck;
 using checker::RecordedTraces;
 using checker::Rejection;
 
+struct Certified {
+  RecordedTraces traces;
+  Exploration found;
+};
+
 // What the search finds on the program, by way of the bytes of a certificate.
-RecordedTraces TracesOf(const Program& program, dpor::Search& search, uint64_t limit) {
-  Machine machine(program);
+Certified Certify(const Program& program, dpor::Search& search, uint64_t limit,
+                  ModelMutation mutation = ModelMutation::kNone) {
+  Certified result;
+  Machine machine(program, mutation);
   sched::Trace trace;
   checker::TraceWriter writer;
-  uint64_t executions = 0;
-  RunStrategy(machine, search, trace, [&](const Machine&, const sched::Trace& t) {
+  RunStrategy(machine, search, trace, [&](const Machine& m, const sched::Trace& t) {
     writer.Follow(t, search.branch_depth());
-    return ++executions < limit;
+    result.found.Add(m, t);
+    return result.found.executions < limit;
   });
-  RecordedTraces traces;
-  EXPECT_EQ(checker::TraceReader().Read(writer.bytes(), &traces), "");
-  return traces;
+  EXPECT_EQ(checker::TraceReader().Read(writer.bytes(), &result.traces), "");
+  return result;
+}
+
+RecordedTraces TracesOf(const Program& program, dpor::Search& search, uint64_t limit) {
+  return Certify(program, search, limit).traces;
 }
 
 // "" if accepted.
@@ -133,6 +144,81 @@ TEST(CertificateCheck, RejectsIfTracesAreCut) {
     }
     return std::string();
   });
+}
+
+// -- Searches that make mistakes -----------------------------------------------------------------
+
+enum class Told { kRight, kLost, kDoubled };
+
+// What a search with the mistake did, and "" if the checker says so of its traces, else what is
+// wrong with that. A search that ends with an error writes no certificate; its traces are looked at
+// all the same.
+std::string CheckMutant(const Program& program, const Exploration& expected,
+                        const dpor::OptimalSearchOptions& options, Told* told) {
+  dpor::OptimalSearch<true> search(options);
+  const Certified certified = Certify(program, search, 3 * expected.traces.size() + 3);
+  size_t doubled = 0;
+  for (const auto& [hash, times] : certified.found.traces) doubled += times - 1;
+  *told = certified.found.traces.size() < expected.traces.size() ? Told::kLost
+          : doubled != 0                                         ? Told::kDoubled
+                                                                 : Told::kRight;
+  const std::string rejection = Check(certified.traces);
+  if (*told == Told::kRight) return rejection.empty() ? "" : "rejected: " + rejection;
+  return rejection.empty() ? "accepted" : "";
+}
+
+class MutantsCertificate : public testing::TestWithParam<MutantCase> {};
+
+// On the program that shows the mistake, under every policy, and on random programs.
+TEST_P(MutantsCertificate, IsRejectedIfTracesAreLost) {
+  uint64_t told[3] = {};
+  const auto check = [&](const Program& program, const Exploration& expected) {
+    for (const dpor::Policy policy : kPolicies) {
+      for (const bool oldest_first : {false, true}) {
+        dpor::OptimalSearchOptions options;
+        options.policy = policy;
+        options.seed = 7;
+        options.oldest_request_first = oldest_first;
+        options.mutation = GetParam().mutation;
+        Told what;
+        const std::string wrong = CheckMutant(program, expected, options, &what);
+        ++told[static_cast<int>(what)];
+        if (!wrong.empty()) return wrong;
+      }
+    }
+    return std::string();
+  };
+  const Program program = ParseOrDie(GetParam().text);
+  EXPECT_EQ(check(program, BruteForce(program, 100'000)), "");
+  ForRandomPrograms(ProgramCount(300), check);
+  EXPECT_NE(told[static_cast<int>(Told::kLost)], 0U)
+      << told[0] << " right, " << told[2] << " only doubled some";
+}
+
+INSTANTIATE_TEST_SUITE_P(All, MutantsCertificate, testing::ValuesIn(kSearchMutants),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+// Cutting an execution at a failure loses traces, too: those that are there are not maximal.
+TEST(ExecutionMutantsCertificate, IsRejected) {
+  const std::pair<ModelMutation, const char*> cases[] = {
+      {ModelMutation::kAssumeCuts, "x=1 ‖ r3=x, assume r3==1"},
+      {ModelMutation::kAssertCuts, "r3=x, assert r3==0 ‖ x=1; x=0"},
+  };
+  for (const auto& [mutation, text] : cases) {
+    const Program program = ParseOrDie(text);
+    const size_t expected = BruteForce(program, 1000).traces.size();
+    size_t lost = 0;
+    for (const dpor::Policy policy : kPolicies) {
+      dpor::OptimalSearchOptions options;
+      options.policy = policy;
+      dpor::OptimalSearch<false> search(options);
+      const Certified certified = Certify(program, search, 1000, mutation);
+      if (certified.found.traces.size() == expected) continue;
+      ++lost;
+      EXPECT_NE(Check(certified.traces), "") << text;
+    }
+    EXPECT_NE(lost, 0U) << text;
+  }
 }
 
 }  // namespace
