@@ -25,7 +25,7 @@ inline constexpr uint32_t kNoKey = 0xffffffff;
 inline constexpr size_t kNoEventPosition = ~size_t{0};
 
 // Two events of different threads that conflict, with nothing in between.
-struct Race {
+struct ConflictingPair {
   uint32_t first = 0, second = 0;  // positions
 };
 
@@ -53,7 +53,7 @@ class CausalOrder {
     return ClockAt(j)[e.thread] > e.index;
   }
   // In the order of their second events.
-  const std::vector<Race>& races() const { return races_; }
+  const std::vector<ConflictingPair>& races() const { return races_; }
   // The position of event `index` of the thread, or kNoEventPosition.
   size_t Find(sched::ThreadId thread, size_t index) const {
     const std::vector<uint32_t>& of_thread = by_thread_[thread];
@@ -109,7 +109,7 @@ class CausalOrder {
 
   std::vector<Position> positions_;
   std::vector<uint32_t> clocks_;  // width_ of each position
-  std::vector<Race> races_;
+  std::vector<ConflictingPair> races_;
   std::vector<std::vector<uint32_t>> by_thread_;
 
   std::vector<Key> keys_;

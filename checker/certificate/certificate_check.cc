@@ -239,7 +239,7 @@ CertificateCheck::Found CertificateCheck::CheckClosed() {
 }
 
 CertificateCheck::Found CertificateCheck::CheckRaces() {
-  for (const Race& race : order_.races()) {
+  for (const ConflictingPair& race : order_.races()) {
     if (Found wrong = CheckReversed(race.first, order_.event(race.second).thread, race.second)) {
       return wrong;
     }
