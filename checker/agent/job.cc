@@ -149,7 +149,7 @@ std::unique_ptr<Job> Job::FromMessage(const Message& m, std::string* error) {
     }
   }
   if (m.Text("race") == "hb") job->rule_ = racedet::CandidateRule::kHappensBefore;
-  job->options_.bounds_loops = !job->is_replay();
+  job->options_.bounds_loops = !job->is_replay() && !job->is_recorded();
   if (!job->MakeSearch(error)) return nullptr;
   if (job->workers_ > 1 && job->search_->shared() == nullptr) {
     job->StayAlone("only searches by odpor can be shared");
@@ -170,7 +170,7 @@ bool Job::MakeSearch(std::string* error) {
     search_ = std::make_unique<dpor::ReplayStrategy>(std::move(steps));
     return true;
   }
-  if (strategy_ == "recorded") {
+  if (is_recorded()) {
     auto schedules = std::make_unique<RecordedSchedules>();
     if (!schedules->Parse(schedule_)) {
       *error = "malformed schedules";

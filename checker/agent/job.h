@@ -38,6 +38,8 @@ class Job {
   bool shows_output() const { return output_; }
   bool collects_final_states() const { return final_states_; }
   bool is_replay() const { return strategy_ == "replay"; }
+  // It runs the traces of a certificate.
+  bool is_recorded() const { return strategy_ == "recorded"; }
   // Whether executions are recorded for a certificate, and what was recorded of this search.
   bool records_traces() const { return records_; }
   TraceWriter& recorded() { return recorded_; }

@@ -213,7 +213,7 @@ bool Worker::AfterExecution(Job& job, bool stop_on_bug, SliceEnd* end) {
     job.UseFullFootprints();
     BeginAgain(job, "more than synchronisation orders accesses");
   }
-  if (!job.is_impatient() && !job.is_replay() &&
+  if (!job.is_impatient() && !job.is_replay() && !job.is_recorded() &&
       job.search().transitions() > sched::kTransitionsUntilImpatient && g_scheduler.SeemsToLoop()) {
     job.BecomeImpatient();
     BeginAgain(job, "the search takes long, and loops may be why");

@@ -1,6 +1,7 @@
 #include "checker/certificate/causal_order.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace mc::checker {
 namespace {
@@ -39,6 +40,7 @@ CausalOrder::CausalOrder(const RecordedTraces& traces) : traces_(traces) {
   }
   for (const RecordedEnds& ends : traces.ends) width_ = std::max(width_, ends.threads.size());
   by_thread_.resize(width_);
+  created_at_.resize(width_, kNoEventPosition);
 }
 
 bool CausalOrder::Depend(const RecordedEvent& a, const RecordedEvent& b) const {
@@ -59,6 +61,10 @@ void CausalOrder::CutBack(size_t length) {
   for (size_t p = positions_.size(); p-- > length;) by_thread_[event(p).thread].pop_back();
   positions_.resize(length);
   clocks_.resize(length * width_);
+  for (size_t& at : created_at_) {
+    if (at >= length) at = kNoEventPosition;
+  }
+  if (exit_position_ >= length) exit_position_ = kNoEventPosition;
 }
 
 size_t CausalOrder::Follow(size_t trace) {
@@ -87,16 +93,29 @@ void CausalOrder::Append(uint32_t number) {
   };
   std::vector<uint32_t>& own = by_thread_[e.thread];
   if (!own.empty()) join(own.back());
-  for (size_t p = position; p-- > 0;) {
+  // Until all that is left happens before what was found.
+  const auto all_before = [&] {
+    return std::accumulate(clock, clock + width_, size_t{0}) == position;
+  };
+  bool done = all_before();
+  for (size_t p = position; p-- > 0 && !done;) {
     const RecordedEvent& earlier = event(p);
     if (earlier.thread == e.thread || clock[earlier.thread] > earlier.index) continue;
     if (!Depend(earlier, e)) continue;
     join(p);
     races_.push_back({static_cast<uint32_t>(p), static_cast<uint32_t>(position)});
+    done = all_before();
   }
   clock[e.thread] = e.index + 1;
   own.push_back(static_cast<uint32_t>(position));
   positions_[position].key = KeyOf(e, number);
+  if ((e.flags & sched::kExited) != 0) exit_position_ = position;
+  for (const RecordedAccess& a : e.accesses) {
+    if (sched::KindOf(a.begin) != sched::CellKind::kThreadStart || a.mode != sched::kWrite)
+      continue;
+    const uint64_t created = sched::ObjectOf(a.begin);
+    if (created < width_) created_at_[created] = position;
+  }
 }
 
 uint32_t CausalOrder::KeyOf(const RecordedEvent& e, uint32_t number) {

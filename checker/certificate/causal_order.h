@@ -47,6 +47,8 @@ class CausalOrder {
     return traces_.events[positions_[position].event];
   }
   uint32_t key(size_t position) const { return positions_[position].key; }
+  // How many events of each thread happen before it, itself included.
+  std::span<const uint32_t> Clock(size_t position) const { return {ClockAt(position), width_}; }
   // The same event or one before it.
   bool HappensBefore(size_t i, size_t j) const {
     const RecordedEvent& e = event(i);
@@ -60,6 +62,9 @@ class CausalOrder {
     return index < of_thread.size() ? of_thread[index] : kNoEventPosition;
   }
   size_t EventsOf(sched::ThreadId thread) const { return by_thread_[thread].size(); }
+  // Where the thread is created and where the process ends, or kNoEventPosition.
+  size_t CreationOf(sched::ThreadId thread) const { return created_at_[thread]; }
+  size_t exit_position() const { return exit_position_; }
   // Do the two events conflict?
   bool Depend(const RecordedEvent& a, const RecordedEvent& b) const;
 
@@ -111,6 +116,8 @@ class CausalOrder {
   std::vector<uint32_t> clocks_;  // width_ of each position
   std::vector<ConflictingPair> races_;
   std::vector<std::vector<uint32_t>> by_thread_;
+  std::vector<size_t> created_at_;  // by thread
+  size_t exit_position_ = kNoEventPosition;
 
   std::vector<Key> keys_;
   std::vector<uint32_t> key_clocks_;  // width_ of each key

@@ -143,10 +143,11 @@ CertificateCheck::Found CertificateCheck::CheckPast(size_t from) const {
 // -- 3: executable -------------------------------------------------------------------------------
 
 CertificateCheck::Found CertificateCheck::CheckExecutable(size_t from) {
+  cut_.TakePrefix(from);
   for (size_t p = from; p < order_.size(); ++p) {
-    cut_.TakePrefix(p);
     if (Found wrong = CheckBegins(p)) return wrong;
     if (Found wrong = CheckLedger(p)) return wrong;
+    cut_.Add(p);
   }
   return std::nullopt;
 }
@@ -253,15 +254,24 @@ CertificateCheck::Found CertificateCheck::CheckWaits() {
     const RecordedEvent& event = order_.event(j);
     if (event.operation.kind == OperationKind::kNone) continue;
     const auto pending = Enabledness::PendingFootprint(event.operation, event.thread, false);
-    const size_t previous =
-        event.index == 0 ? kNoEventPosition : order_.Find(event.thread, event.index - 1);
-    for (size_t i = 0; i < j; ++i) {
-      if (order_.event(i).thread == event.thread ||
-          (previous != kNoEventPosition && order_.HappensBefore(i, previous)) ||
-          !ConflictsWithAny(order_.event(i), pending)) {
-        continue;
-      }
-      if (Found wrong = CheckReversed(i, event.thread, j)) return wrong;
+    if (Found wrong = CheckPending(event.thread, event.index, j, pending)) return wrong;
+  }
+  return std::nullopt;
+}
+
+// Whatever touches what event `index` of q, at position j, or to come, waits for, and does not
+// happen before the thread's event before that.
+CertificateCheck::Found CertificateCheck::CheckPending(ThreadId q, uint32_t index, size_t j,
+                                                       const std::vector<RecordedAccess>& pending) {
+  if (pending.empty()) return std::nullopt;
+  for (size_t t = 0; t < order_.threads(); ++t) {
+    const auto thread = static_cast<ThreadId>(t);
+    if (thread == q) continue;
+    size_t k = index == 0 ? 0 : order_.Clock(order_.Find(q, index - 1))[t];
+    for (; k < order_.EventsOf(thread) && order_.Find(thread, k) < j; ++k) {
+      const size_t i = order_.Find(thread, k);
+      if (!ConflictsWithAny(order_.event(i), pending)) continue;
+      if (Found wrong = CheckReversed(i, q, j)) return wrong;
     }
   }
   return std::nullopt;
@@ -274,15 +284,7 @@ CertificateCheck::Found CertificateCheck::CheckBlocked() {
     const RecordedEnd& end = ends().threads[t];
     if (end.status != ThreadStatus::kRunnable) continue;
     const auto pending = Enabledness::PendingFootprint(end.pending, q, alive_modelled_);
-    const size_t previous = end.events == 0 ? kNoEventPosition : order_.Find(q, end.events - 1);
-    for (size_t i = 0; i < order_.size(); ++i) {
-      if (order_.event(i).thread == q ||
-          (previous != kNoEventPosition && order_.HappensBefore(i, previous)) ||
-          !ConflictsWithAny(order_.event(i), pending)) {
-        continue;
-      }
-      if (Found wrong = CheckReversed(i, q, kNoEventPosition)) return wrong;
-    }
+    if (Found wrong = CheckPending(q, end.events, kNoEventPosition, pending)) return wrong;
   }
   return std::nullopt;
 }

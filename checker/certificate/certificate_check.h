@@ -71,6 +71,8 @@ class CertificateCheck {
   Found CheckRaces();
   Found CheckWaits();
   Found CheckBlocked();
+  Found CheckPending(sched::ThreadId q, uint32_t index, size_t j,
+                     const std::vector<RecordedAccess>& pending);
   Found CheckChoices();
   Found CheckReversed(size_t i, sched::ThreadId q, size_t j);
   bool IsNew(size_t i, sched::ThreadId q, uint32_t what, uint32_t choice, uint32_t value);

@@ -32,19 +32,14 @@ Cell ReadersOf(Cell writer_half) { return MakeCell(CellKind::kReadersHalf, Objec
 void Cut::TakePrefix(size_t length) {
   contains_.assign(order_.size(), 0);
   counts_.assign(order_.threads(), 0);
-  for (size_t p = 0; p < length; ++p) {
-    contains_[p] = 1;
-    ++counts_[order_.event(p).thread];
-  }
+  for (size_t p = 0; p < length; ++p) Add(p);
 }
 
 void Cut::TakeWithout(size_t i) {
   contains_.assign(order_.size(), 0);
   counts_.assign(order_.threads(), 0);
   for (size_t p = 0; p < order_.size(); ++p) {
-    if (p >= i && order_.HappensBefore(i, p)) continue;
-    contains_[p] = 1;
-    ++counts_[order_.event(p).thread];
+    if (p < i || !order_.HappensBefore(i, p)) Add(p);
   }
 }
 
@@ -79,17 +74,10 @@ bool Enabledness::FindNext(const Cut& cut, const RecordedEnds& ends, ThreadId th
 }
 
 bool Enabledness::Exists(const Cut& cut, ThreadId thread) const {
-  const Cell start = MakeCell(CellKind::kThreadStart, thread);
-  bool created_later = false;
-  for (size_t p = 0; p < cut.size(); ++p) {
-    if (cut.Contains(p)) {
-      if ((order_.event(p).flags & sched::kExited) != 0) return false;
-    } else if (HasMode(order_.event(p), start, sched::kWrite)) {
-      created_later = true;
-    }
-  }
+  const size_t exit = order_.exit_position(), creation = order_.CreationOf(thread);
+  if (exit != kNoEventPosition && cut.Contains(exit)) return false;
   // A thread that nothing creates is there from the start.
-  return !created_later;
+  return creation == kNoEventPosition || cut.Contains(creation);
 }
 
 RecordedOperation Enabledness::OperationIn(const Cut& cut, const NextBlock& next) const {

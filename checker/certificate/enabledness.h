@@ -22,6 +22,11 @@ class Cut {
 
   // The first `length` events.
   void TakePrefix(size_t length);
+  // The next event, after a prefix.
+  void Add(size_t position) {
+    contains_[position] = 1;
+    ++counts_[order_.event(position).thread];
+  }
   // prefix(i).D(i): the events before position i, and all later ones that do not happen after it.
   void TakeWithout(size_t i);
   // Takes away the event and all that happen after it.
