@@ -294,8 +294,8 @@ CertificateRun::Outcome CertificateRun::OnLoss(const HarnessProcess::Event& even
       return Interrupted() ? Outcome::kInterrupted : Outcome::kError;
     }
   }
-  return Reject(absl::StrCat("trace ", first_ + harness_->shared().executions.load(),
-                             " cannot be executed: the program crashed, hung or took too much "
+  return Reject(absl::StrCat("a trace from ", compared_,
+                             " on cannot be executed: the program crashed, hung or took too much "
                              "memory"));
 }
 
