@@ -290,6 +290,7 @@ Schedule Session::ScheduleWithoutSteps(const std::string& test) const {
 
 void Session::FinishCertificate(CertificateWriter* certificate, const WorkerRunner& runner,
                                 const TestResult& result) {
+  if (result.jobs.empty()) return;
   const Job& job = result.jobs.front();
   CertificateOrigin origin;
   origin.search = ScheduleWithoutSteps(result.test);

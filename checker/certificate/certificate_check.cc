@@ -67,8 +67,8 @@ std::optional<Rejection> CertificateCheck::Run() {
   if (Found wrong = CheckRules()) return wrong;
   for (trace_ = 0; trace_ < traces_.traces.size(); ++trace_) {
     if (!Continue(trace_)) return std::nullopt;
-    const size_t from = order_.Follow(trace_);
     if (Found wrong = CheckShape()) return wrong;
+    const size_t from = order_.Follow(trace_);
     if (Found wrong = CheckPast(from)) return wrong;
     if (!rules_.LearnCounts(ends())) {
       return Reject(3, "a semaphore has another count at first than in an earlier trace");
@@ -110,11 +110,12 @@ CertificateCheck::Found CertificateCheck::CheckRules() const {
 
 CertificateCheck::Found CertificateCheck::CheckShape() const {
   std::vector<uint32_t> counts(order_.threads());
-  for (size_t p = 0; p < order_.size(); ++p) {
-    const RecordedEvent& event = order_.event(p);
+  const std::vector<uint32_t>& events = traces_.traces[trace_].events;
+  for (size_t p = 0; p < events.size(); ++p) {
+    const RecordedEvent& event = traces_.events[events[p]];
     if (event.index != counts[event.thread]++) {
-      return Reject(
-          1, absl::StrCat(Name(p), " is event ", counts[event.thread] - 1, " of its thread"));
+      return Reject(1, absl::StrCat("step ", p, ", T", event.thread, "'s event ", event.index,
+                                    ", is event ", counts[event.thread] - 1, " of its thread"));
     }
   }
   for (size_t t = 0; t < order_.threads(); ++t) {

@@ -59,7 +59,7 @@ class CertificateCheck {
 
   // -- each trace by itself
   Found CheckRules() const;
-  Found CheckShape() const;
+  Found CheckShape() const;  // before the trace is followed
   Found CheckPast(size_t from) const;
   Found CheckExecutable(size_t from);
   Found CheckBegins(size_t position);

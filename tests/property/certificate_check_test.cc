@@ -146,6 +146,32 @@ TEST(CertificateCheck, RejectsIfTracesAreCut) {
   });
 }
 
+// Whatever the bytes say, they are read and checked without harm; cut off, they are not accepted.
+// (What else is another one may well be in order by itself: the executions tell.)
+TEST(CertificateCheck, SurvivesDamage) {
+  std::mt19937_64 random(11);
+  uint64_t checked = 0, refused = 0;
+  for (const KnownProgram& known : RegressionPrograms()) {
+    const RecordedTraces traces = FoundBy(ParseOrDie(known.text), dpor::Policy::kStay);
+    if (traces.traces.size() > 70) continue;
+    const std::string bytes = checker::EncodeTraces(traces);
+    for (int times = 0; times < 300; ++times) {
+      std::string damaged = bytes;
+      for (uint64_t changes = random() % 3 + 1; changes > 0; --changes) {
+        damaged[random() % damaged.size()] ^= static_cast<char>(1 << random() % 8);
+      }
+      RecordedTraces read, cut;
+      if (!checker::TraceReader().Read(damaged, &read).empty()) continue;
+      ++checked;
+      refused += Check(read).empty() ? 0 : 1;
+      const std::string_view part = std::string_view(bytes).substr(0, random() % bytes.size());
+      EXPECT_TRUE(!checker::TraceReader().Read(part, &cut).empty() || !Check(cut).empty());
+    }
+  }
+  EXPECT_GT(checked, 1000U);
+  EXPECT_GT(refused, checked / 2);
+}
+
 // -- Searches that make mistakes -----------------------------------------------------------------
 
 enum class Told { kRight, kLost, kDoubled };
