@@ -325,6 +325,13 @@ std::vector<OptionEntry> MakeTable() {
       Text("sarif", "FILE", "write the bugs as SARIF", &Options::sarif),
       Text("final-states", "FILE", "write the distinct final states and bugs, sorted",
            &Options::final_states),
+      Text("certificate", "FILE",
+           "write what --strategy=odpor or source runs, for --check-certificate",
+           &Options::certificate),
+      Text("check-certificate", "FILE",
+           "run a certificate's executions again, and check, without the search,\n"
+           "that none is missing",
+           &Options::check_certificate),
       Flag("require-complete", "exit with status 3 if the search, within its bound, did not finish",
            &Options::require_complete),
       SetVerbosity("quiet", "only bugs and the verdict", Verbosity::kQuiet),
@@ -350,8 +357,6 @@ std::vector<OptionEntry> MakeTable() {
              }),
       NotAvailable("preemptions", "N"),
       NotAvailable("icb", ""),
-      NotAvailable("certificate", "FILE"),
-      NotAvailable("check-certificate", "FILE"),
       Action("internal-checkpoint-every", "TIME", "",
              [](Options& options, const std::string& value) {
                return absl::ParseDuration(value, &options.checkpoint_every)
@@ -408,6 +413,47 @@ absl::Status ApplyOption(const std::vector<std::string>& words, size_t* i, Optio
   return entry->apply(*options, words[++*i]);
 }
 
+absl::Status CheckCertificateOptions(const Options& options) {
+  if (!options.check_certificate.empty()) {
+    if (options.strategy_given || options.iterative || options.icb || options.pps_given ||
+        options.settings != SearchSettings() || !options.replay.empty() || options.list ||
+        !options.test.empty() || options.executions || options.workers != 1) {
+      return Bad(
+          "--check-certificate runs what the certificate says: what is searched, and how, stands "
+          "in the file");
+    }
+    if (!options.json.empty() || !options.junit.empty() || !options.sarif.empty() ||
+        !options.visualize.empty() || !options.final_states.empty() ||
+        !options.certificate.empty()) {
+      return Bad(
+          "--check-certificate writes no reports: leave out --json, --junit, --sarif, "
+          "--visualize, --final-states and --certificate");
+    }
+  }
+  if (options.certificate.empty()) return absl::OkStatus();
+  if (!options.replay.empty() || options.list) {
+    return Bad("--certificate records a search: it does not go with --replay or --list");
+  }
+  if (options.icb || options.settings.preemptions) {
+    return Bad(
+        "--certificate is of a search without bound: it does not go with --preemptions or --icb");
+  }
+  if (options.SearchesIteratively()) {
+    return Bad(
+        "--certificate is of one state space, not of iterative deepening: give --strategy=odpor, "
+        "and with --pp its preemption points");
+  }
+  if (options.settings.strategy != "odpor" && options.settings.strategy != "source") {
+    return Bad(absl::StrCat(
+        "--certificate needs a search that runs everything, once: --strategy=odpor or source, not ",
+        options.settings.strategy));
+  }
+  if (options.workers != 1) {
+    return Bad("--certificate is written by one process: it does not go with --jobs");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckTogether(const Options& options) {
   if (options.gdb && options.replay.empty()) {
     return Bad("--gdb needs --replay=FILE: it stops at the failure of a recorded schedule");
@@ -425,6 +471,7 @@ absl::Status CheckTogether(const Options& options) {
         "--replay runs one schedule, of the test it names: it does not go with --test or "
         "--list");
   }
+  if (absl::Status status = CheckCertificateOptions(options); !status.ok()) return status;
   if (options.icb && options.settings.preemptions) {
     return Bad("--icb goes through all bounds, --preemptions sets one: give one of them");
   }
@@ -445,13 +492,18 @@ absl::Status CheckTogether(const Options& options) {
     return Bad("--checkpoint is for a search: it does not go with --replay or --list");
   }
   if (!options.checkpoint.empty() &&
+      !(options.certificate.empty() && options.check_certificate.empty())) {
+    return Bad("--checkpoint: a certificate is written, and checked, in one go");
+  }
+  if (!options.checkpoint.empty() &&
       (options.settings.strategy != "odpor" || options.icb || options.settings.preemptions)) {
     return Bad("--checkpoint: only searches by odpor, which is the default, can be saved");
   }
   if (options.iterative && options.pps_given) {
     return Bad("--pp is for a single state space: it does not go with --iterative");
   }
-  if (options.harness.empty() && options.replay.empty() && options.attach_control_fd < 0) {
+  if (options.harness.empty() && options.replay.empty() && options.check_certificate.empty() &&
+      options.attach_control_fd < 0) {
     return Bad("no harness given: mc [options] HARNESS [-- arguments]; mc --help explains");
   }
   return absl::OkStatus();
@@ -525,7 +577,8 @@ std::string HelpText() {
   absl::StrAppend(&text,
                   "\nexit status: 0 no bug found, 1 bug found, 2 wrong usage or an error of the\n"
                   "harness, 3 not complete (with --require-complete). --replay: 1 reproduced,\n"
-                  "0 ran without the failure, 2 diverged.\n");
+                  "0 ran without the failure, 2 diverged. --check-certificate: 0 accepted,\n"
+                  "1 rejected, 2 cannot be read or checked.\n");
   return text;
 }
 

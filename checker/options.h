@@ -30,7 +30,8 @@ struct Options {
   bool list = false;
   bool help = false;
   bool version = false;
-  std::string replay;  // file; "" for none
+  std::string replay;             // file; "" for none
+  std::string check_certificate;  // likewise
   bool gdb = false;
 
   // What to run.
@@ -59,7 +60,7 @@ struct Options {
   // What to write.
   std::string output = "mc-out";
   bool output_given = false;
-  std::string json, junit, sarif, visualize, final_states;
+  std::string json, junit, sarif, visualize, final_states, certificate;
   Verbosity verbosity = Verbosity::kNormal;
   std::string color = "auto";
 

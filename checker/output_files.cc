@@ -32,7 +32,8 @@ std::vector<NamedFile> OutputsOf(const Options& options) {
                                 {"--junit", options.junit},
                                 {"--sarif", options.sarif},
                                 {"--visualize", options.visualize},
-                                {"--final-states", options.final_states}}) {
+                                {"--final-states", options.final_states},
+                                {"--certificate", options.certificate}}) {
     if (!file.path.empty()) files.push_back(file);
   }
   return files;
@@ -107,6 +108,13 @@ absl::Status CheckOutputFiles(const Options& options, std::string* warning) {
           absl::StrCat(file.option, ": cannot write '", file.path, "': ", strerror(error)));
     }
   }
+  struct stat status;
+  if (!options.certificate.empty() && stat(options.certificate.c_str(), &status) == 0 &&
+      !S_ISREG(status.st_mode)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--certificate: '", options.certificate,
+                     "' is no ordinary file, and a certificate has to be one: give another name"));
+  }
   if (!options.visualize.empty() && options.replay.empty() &&
       *PictureFormatOf(options.visualize) != PictureFormat::kDot) {
     std::string svg;
@@ -115,7 +123,8 @@ absl::Status CheckOutputFiles(const Options& options, std::string* warning) {
       return absl::InvalidArgumentError(absl::StrCat("--visualize: ", status.message()));
     }
   }
-  if (!options.replay.empty()) return absl::OkStatus();  // writes no schedule
+  // These write no schedule.
+  if (!options.replay.empty() || !options.check_certificate.empty()) return absl::OkStatus();
   if (const int error = ErrorOfFolder(options.output)) {
     const std::string text = absl::StrCat("cannot write schedules of bugs to the folder '",
                                           options.output, "': ", strerror(error));

@@ -167,6 +167,11 @@ int Session::ListTests() const {
 
 absl::Status Session::ChooseTests(std::vector<std::string>* tests) const {
   const std::vector<std::string>& registered = harness_->hello().tests;
+  if (!options_.certificate.empty() && options_.test.empty() && registered.size() > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--certificate is of one test: --test=NAME says which of ",
+                     absl::StrJoin(registered, ", ")));
+  }
   if (options_.test.empty()) {
     *tests = registered.empty() ? std::vector<std::string>{""} : registered;
     return absl::OkStatus();
@@ -225,6 +230,8 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
   if (!result.iterative && options_.executions && worker.settings.samples == 0) {
     worker.settings.samples = *options_.executions;
   }
+  CertificateWriter certificate(options_.certificate);
+  if (!options_.certificate.empty()) worker.certificate = &certificate;
   WorkerRunner runner(worker, harness_.get(), result.findings.get(), symbolizer_.get());
   if (*journal != nullptr) runner.set_journal(journal->get(), options_.checkpoint_every);
   runner.set_on_bug([&](Bug* bug) { OnBug(bug, test, result.findings->bugs().size()); });
@@ -271,6 +278,7 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
       std::max({report_.max_rss_kb, harness_->MaxRssKb(), runner.helpers_rss_kb()});
   if (worker.final_states) WriteFinalStates(test, runner, result);
   if (worker.stream_executions) Draw(runner, result);
+  if (worker.certificate != nullptr) FinishCertificate(&certificate, runner, result);
   if (options_.verbosity != Verbosity::kQuiet) {
     Print(FormatSummary(result, options_.verbosity == Verbosity::kVerbose, symbolizer_.get(),
                         palette_));
@@ -278,18 +286,43 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
   return result;
 }
 
-void Session::OnBug(Bug* bug, const std::string& test, size_t number) {
+// What the schedules of a search have in common.
+Schedule Session::ScheduleWithoutSteps(const std::string& test) const {
   Schedule schedule;
   schedule.harness = options_.harness;
   schedule.build_id = harness_->hello().build_id;
   schedule.arguments = options_.arguments;
   if (!harness_->hello().entry.empty()) schedule.entry = harness_->hello().entry;
   schedule.test = test;
+  schedule.settings = options_.settings;
+  return schedule;
+}
+
+void Session::FinishCertificate(CertificateWriter* certificate, const WorkerRunner& runner,
+                                const TestResult& result) {
+  if (result.jobs.empty()) return;
+  const Job& job = result.jobs.front();
+  CertificateOrigin origin;
+  origin.search = ScheduleWithoutSteps(result.test);
+  origin.search.preemption_points = job.pps.Text();
+  origin.search.threads = runner.threads();
+  origin.search.shared_sites = runner.shared_sites(job.id);
+  origin.full_barriers = runner.full_barriers();
+  if (!job.complete()) {
+    origin.why_incomplete = "the search ended early";
+  } else if (job.bounds_loops) {
+    origin.why_incomplete = "not all rounds of a loop that seems endless were searched";
+  }
+  origin.complete = origin.why_incomplete.empty();
+  Note(certificate->Finish(origin));
+}
+
+void Session::OnBug(Bug* bug, const std::string& test, size_t number) {
+  Schedule schedule = ScheduleWithoutSteps(test);
   schedule.failure = sched::NameOf(bug->kind);
   schedule.message = bug->message;
   schedule.where = PlaceOf(*bug, symbolizer_.get()).Where();
   schedule.preemption_points = bug->pps;
-  schedule.settings = options_.settings;
   schedule.threads = bug->threads;
   schedule.shared_sites = bug->shared_sites;
   schedule.steps = bug->steps;

@@ -8,10 +8,12 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "checker/certificate/certificate_file.h"
 #include "checker/harness_process.h"
 #include "checker/options.h"
 #include "checker/progress_display.h"
 #include "checker/report.h"
+#include "checker/schedule.h"
 #include "checker/search_journal.h"
 #include "checker/symbolizer.h"
 #include "checker/worker_runner.h"
@@ -37,6 +39,9 @@ class Session {
   absl::StatusOr<std::unique_ptr<SearchJournal>> OpenJournal(const std::string& test);
   void CloseJournal(const SearchJournal& journal, WorkerRunner* runner, TestResult* result);
   void OnBug(Bug* bug, const std::string& test, size_t number);
+  Schedule ScheduleWithoutSteps(const std::string& test) const;
+  void FinishCertificate(CertificateWriter* certificate, const WorkerRunner& runner,
+                         const TestResult& result);
   void WriteFinalStates(const std::string& test, const WorkerRunner& runner,
                         const TestResult& result);
   void Draw(const WorkerRunner& runner, const TestResult& result);

@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
+#include "checker/certificate/trace_code.h"
 #include "checker/divergence.h"
 #include "checker/interruption.h"
 #include "checker/text.h"
@@ -100,6 +101,10 @@ bool WorkerRunner::Define(int job, const PpSet& pps) {
   const bool goes_on = repeated_.contains(job) && shared_sites_.contains(job);
   if (goes_on) message.Set("sites", shared_sites_[job]);
   message.Set("tree", uint64_t{options_.stream_executions});
+  if (options_.certificate != nullptr) {
+    message.Set("record", uint64_t{1});
+    options_.certificate->Begin();
+  }
   message.Set("final_states", uint64_t{options_.final_states});
   harness_->Send(message);
   defined_.insert(job);
@@ -131,6 +136,7 @@ SliceResult WorkerRunner::RunInWorker(int job, const PpSet& pps, const SliceLimi
   if (!defined_.contains(job)) {
     progress_ = JobProgress();
     if (!repeated_.contains(job)) shared_sites_.erase(job);
+    full_barriers_ = false;
     if (!Define(job, pps)) return {SliceEnd::kFailed, false};
     if (repeated_.erase(job) != 0 && !SendState(job)) return {SliceEnd::kFailed, false};
   }
@@ -211,6 +217,8 @@ std::optional<SliceResult> WorkerRunner::OnMessage(const Message& message, JobEv
   } else if (type == "restart") {
     progress_ = JobProgress();
     shared_sites_[job_] = message.Text("sites");
+    full_barriers_ = message.Number("full_barriers") != 0;
+    if (options_.certificate != nullptr) options_.certificate->Begin();
     std::erase_if(executions_, [this](const auto& e) { return e.job == job_; });
     final_states_.erase(job_);
     events.OnRestart();
@@ -222,6 +230,11 @@ std::optional<SliceResult> WorkerRunner::OnMessage(const Message& message, JobEv
     if (executions_.size() < kMostStreamedExecutions) {
       executions_.push_back(
           {job_, ParseSteps(message.Text("steps")), std::string(message.Text("outcome"))});
+    }
+  } else if (type == "traces") {
+    std::string records;
+    if (options_.certificate != nullptr && FromText(message.Text("records"), &records)) {
+      options_.certificate->Add(records, message.Number("count"));
     }
   } else if (type == "final") {
     final_states_[job_].insert(

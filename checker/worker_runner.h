@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "checker/certificate/certificate_file.h"
 #include "checker/findings.h"
 #include "checker/harness_process.h"
 #include "checker/job_runner.h"
@@ -35,6 +36,7 @@ struct WorkerOptions {
   uint64_t memory = 0;   // bytes a worker may use; 0: no limit
   uint32_t workers = 1;  // processes that share a search
   bool eager_workers = false;
+  CertificateWriter* certificate = nullptr;  // what is run is recorded there
 };
 
 // One explored execution, as streamed.
@@ -84,6 +86,12 @@ class WorkerRunner final : public JobRunner {
   uint64_t helpers_rss_kb() const { return helpers_rss_kb_; }
   // Why a search was not shared by several processes although it might have been; or "".
   const std::string& why_alone() const { return why_alone_; }
+  // What the search of the job learned to preempt before, and how it takes barriers.
+  std::string shared_sites(int job) const {
+    const auto found = shared_sites_.find(job);
+    return found == shared_sites_.end() ? "" : found->second;
+  }
+  bool full_barriers() const { return full_barriers_; }
   // In any job so far.
   const std::vector<BoundedLoop>& bounded_loops() const { return bounded_loops_; }
 
@@ -121,6 +129,7 @@ class WorkerRunner final : public JobRunner {
   std::string pps_;                          // its set
   JobProgress progress_;                     // last heard of it
   std::map<int, std::string> shared_sites_;  // by job, as its last restart told
+  bool full_barriers_ = false;               // of the job that runs, likewise
   std::vector<std::string> threads_;         // names in slot order, last heard
   absl::Status failure_;
   std::vector<ExploredExecution> executions_;

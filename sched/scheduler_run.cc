@@ -432,7 +432,11 @@ void Scheduler::BeginEvent(Thread& thread) {
     }
     index_.BeginBlock();
     if (options_.exit_mode == ExitMode::kImmediate && !Mutated(EventModelMutation::kAlive)) {
-      RecordCell(MakeCell(CellKind::kAlive, 0), kRead, 0, 0);
+      // By the engine, not the program: no loop waits for it. (And `current_` ran before.)
+      MicroAccess alive;
+      alive.begin = MakeCell(CellKind::kAlive, 0);
+      alive.size = 1;
+      Append(alive);
     }
     if (WaitsInLoop(thread.pending.kind)) RecordSpinReads(thread);
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "checker/certificate_run.h"
 #include "checker/options.h"
 #include "checker/output_files.h"
 #include "checker/protocol.h"
@@ -47,6 +48,7 @@ int Run(const std::vector<std::string>& words) {
     }
     if (!warning.empty()) fprintf(stderr, "mc: warning: %s\n", warning.c_str());
   }
+  if (!options->check_certificate.empty()) return CertificateRun(*options).Run();
   return options->replay.empty() ? Session(*options).Run() : Replay(*options).Run();
 }
 

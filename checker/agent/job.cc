@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "checker/agent/recorded_schedules.h"
 #include "checker/agent/schedule_text.h"
 #include "dpor/law_check.h"
 #include "dpor/replay_strategy.h"
@@ -126,11 +127,13 @@ std::unique_ptr<Job> Job::FromMessage(const Message& m, std::string* error) {
   job->options_.full_record = job->tree_;
   job->output_ = m.Number("output") != 0;
   job->final_states_ = m.Number("final_states") != 0;
+  job->records_ = m.Number("record") != 0;
   job->workers_ = static_cast<uint32_t>(std::max<uint64_t>(1, m.Number("workers")));
   job->shares_at_once_ = m.Number("eager") != 0;
   job->memory_ = m.Number("memory");
   job->options_.memory_limit = job->memory_;
   if (!ParseOptions(m, &job->options_, error)) return nullptr;
+  if (m.Number("full_barriers") != 0) job->UseFullBarrierModel();
   for (std::string_view site : Split(m.Text("sites"), ';')) {
     char* end = nullptr;
     const std::string text(site);
@@ -146,7 +149,7 @@ std::unique_ptr<Job> Job::FromMessage(const Message& m, std::string* error) {
     }
   }
   if (m.Text("race") == "hb") job->rule_ = racedet::CandidateRule::kHappensBefore;
-  job->options_.bounds_loops = !job->is_replay();
+  job->options_.bounds_loops = !job->is_replay() && !job->is_recorded();
   if (!job->MakeSearch(error)) return nullptr;
   if (job->workers_ > 1 && job->search_->shared() == nullptr) {
     job->StayAlone("only searches by odpor can be shared");
@@ -167,6 +170,15 @@ bool Job::MakeSearch(std::string* error) {
     search_ = std::make_unique<dpor::ReplayStrategy>(std::move(steps));
     return true;
   }
+  if (is_recorded()) {
+    auto schedules = std::make_unique<RecordedSchedules>();
+    if (!schedules->Parse(schedule_)) {
+      *error = "malformed schedules";
+      return false;
+    }
+    search_ = std::move(schedules);
+    return true;
+  }
   if (strategy_ == "law-check") {
     search_ = std::make_unique<dpor::LawCheck>(options_.seed, executions_,
                                                [] { return sched::g_scheduler.FinalStateHash(); });
@@ -185,7 +197,8 @@ bool Job::MakeSearch(std::string* error) {
 
 uint32_t Job::workers() const {
   // What is shown as it happens comes from one process.
-  return !why_alone_.empty() || tree_ || output_ || options_.narrate || search_->shared() == nullptr
+  return !why_alone_.empty() || tree_ || records_ || output_ || options_.narrate ||
+                 search_->shared() == nullptr
              ? 1
              : workers_;
 }
@@ -228,6 +241,7 @@ void Job::Restart(sched::Scheduler& scheduler) {
   runs_before_ = items_before_ = 0;
   repeated = 0;
   seen_states_.clear();
+  recorded_ = TraceWriter();
   std::string error;
   MakeSearch(&error);
   MakeDetector();

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "checker/certificate/trace_code.h"
 #include "checker/message.h"
 #include "dpor/frontier.h"
 #include "dpor/search.h"
@@ -38,6 +39,11 @@ class Job {
   bool shows_output() const { return output_; }
   bool collects_final_states() const { return final_states_; }
   bool is_replay() const { return strategy_ == "replay"; }
+  // It runs the traces of a certificate.
+  bool is_recorded() const { return strategy_ == "recorded"; }
+  // Whether executions are recorded for a certificate, and what was recorded of this search.
+  bool records_traces() const { return records_; }
+  TraceWriter& recorded() { return recorded_; }
 
   dpor::Search& search() { return *search_; }
   racedet::CandidateTable& candidates() { return candidates_; }
@@ -122,7 +128,8 @@ class Job {
   std::string schedule_;
   std::string test_;
   std::vector<std::string> thread_names_;
-  bool tree_ = false, output_ = false, final_states_ = false;
+  bool tree_ = false, output_ = false, final_states_ = false, records_ = false;
+  TraceWriter recorded_;
   sched::ExecutionOptions options_;
   racedet::CandidateRule rule_ = racedet::CandidateRule::kLimitedHappensBefore;
   struct Shared final : dpor::FrontierLink {

@@ -144,6 +144,7 @@ void Worker::Run(const Message& message) {
   const SliceEnd end = RunSlice(job, executions == 0 ? ~uint64_t{0} : executions,
                                 std::chrono::milliseconds(milliseconds == 0 ? 1000 : milliseconds),
                                 message.Number("stop_on_bug") != 0);
+  SendRecordedTraces(job);
   if (end == SliceEnd::kError) return;  // said already
   Message last(end == SliceEnd::kComplete ? "complete" : "paused");
   last.Set("id", job.id());
@@ -226,6 +227,7 @@ bool Worker::AfterExecution(Job& job, bool stop_on_bug, SliceEnd* end) {
     return true;
   }
   if (!endless && ReportFailureToRun(job)) return false;
+  if (job.records_traces()) RecordTrace(job);
   if (job.collects_final_states()) ReportFinalState(job);
   bool learned = ReportCandidates(job);
   if (g_scheduler.result().accesses_failed) learned |= LearnFromFailedAccesses(job);
@@ -246,7 +248,7 @@ bool Worker::AfterExecution(Job& job, bool stop_on_bug, SliceEnd* end) {
     job.UseFullFootprints();
     BeginAgain(job, "more than synchronisation orders accesses");
   }
-  if (!job.is_impatient() && !job.is_replay() &&
+  if (!job.is_impatient() && !job.is_replay() && !job.is_recorded() &&
       job.search().transitions() > sched::kTransitionsUntilImpatient && g_scheduler.SeemsToLoop()) {
     job.BecomeImpatient();
     BeginAgain(job, "the search takes long, and loops may be why");

@@ -51,6 +51,8 @@ class Worker : private CrewListener {
   void ReportCandidate(Job& job, const racedet::Candidate& candidate);
   bool ReportBugs(Job& job);  // true if there was one
   void ReportExecution(Job& job);
+  void RecordTrace(Job& job);
+  void SendRecordedTraces(Job& job);
   void ReportFinalState(Job& job);
   void Narrate(Job& job);
   // -- several processes for one search (worker_crew.cc)

@@ -76,6 +76,7 @@ void Worker::ReportDivergence(Job& job) {
     if (step < trace.size()) add_event("found", trace, step);
     message.Set("message", job.search().error());
   }
+  if (job.search().runs() != 0) message.Set("run", job.search().runs() - 1);
   message.Set("standing", DescribeThreads()).Set("lasting", sched::LastingSystemCalls());
   channel_->Send(message);
 }
@@ -226,6 +227,20 @@ void Worker::ReportExecution(Job& job) {
                      .Set("outcome", outcome));
 }
 
+void Worker::RecordTrace(Job& job) {
+  constexpr size_t kMostBytes = 48 << 10;
+  job.recorded().Follow(g_scheduler.trace(), job.search().branch_depth());
+  if (job.recorded().bytes().size() >= kMostBytes) SendRecordedTraces(job);
+}
+
+void Worker::SendRecordedTraces(Job& job) {
+  if (job.recorded().bytes().empty()) return;
+  channel_->Send(Message("traces")
+                     .Set("id", job.id())
+                     .Set("count", job.recorded().traces())
+                     .Set("records", ToText(job.recorded().Take())));
+}
+
 void Worker::ReportFinalState(Job& job) {
   if (!CountsAsExecution(g_scheduler.trace().outcome)) return;
   const uint64_t hash = g_scheduler.FinalStateHash();
@@ -284,6 +299,7 @@ void Worker::Narrate(Job& job) {
 void Worker::ReportRestart(Job& job, const char* reason) {
   Message restart("restart");
   restart.Set("id", job.id()).Set("reason", reason).Set("sites", job.LearnedSites());
+  restart.Set("full_barriers", uint64_t{job.uses_full_barrier_model()});
   const sched::ExecutionResult& result = g_scheduler.result();
   if (result.endless_loop.pc != 0) {
     restart.Set("loop", result.endless_loop.pc)

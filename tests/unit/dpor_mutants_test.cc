@@ -6,47 +6,12 @@
 
 #include "tests/toy/brute_force.h"
 #include "tests/toy/explore.h"
+#include "tests/toy/search_mutants.h"
 
 namespace mc::toy {
 namespace {
 
 using dpor::Mutation;
-
-struct MutantCase {
-  const char* name;
-  Mutation mutation;
-  const char* text;
-};
-
-constexpr const char* kSemKeep = "P s0 ‖ P s0; V s0 [s0=1]";
-constexpr const char* kExit1 = "– ‖ exit";
-constexpr const char* kRwKeep = "rdlock w0 ‖ rdlock w0 ‖ wrlock w0";
-constexpr const char* kTryKeep = "r2=trylock m0 ‖ r2=trylock m0";
-constexpr const char* kChooseTwice = "r0=choose(3) ‖ r0=choose(2), r0=choose(2)";
-constexpr const char* kChooseBranch = "x=1 ‖ r1=choose(3), if r1==1 {x=2}";
-
-const MutantCase kCases[] = {
-    {"lock_pair", Mutation::kLockPair, kSemKeep},
-    {"end_blocked", Mutation::kEndBlocked, kExit1},
-    {"co_enabled", Mutation::kCoEnabled, kSemKeep},
-    {"co_disabler", Mutation::kCoDisabler, kRwKeep},
-    {"pending_certain", Mutation::kPendingCertain,
-     "lock m0; r3=timedwait c0,m0 ‖ lock m0; broadcast c0"},
-    {"notdep_trunc", Mutation::kNotDepTruncated, "spin until x or y ‖ spin until cas(x,0,2) ‖ y=1"},
-    {"only_new", Mutation::kOnlyNew, kChooseTwice},
-    {"stale_full", Mutation::kStaleFull, kTryKeep},
-    {"no_wi_insert", Mutation::kNoWiInsert, "r0=y ‖ x=2 ‖ r0=x ‖ y=2"},
-    {"no_wi_sleep", Mutation::kNoWiSleep, kRwKeep},
-    {"ignore_last", Mutation::kIgnoreLast, "x=1 ‖ r0=x ‖ r0=cas(x,0,2)"},
-    {"no_sleep_test", Mutation::kNoSleepTest, kExit1},
-    {"sleep_by_thread", Mutation::kSleepByThread, kChooseTwice},
-    {"stale_same", Mutation::kStaleSame, "r0=choose(2); y=1 ‖ y=1"},
-    {"keep_same", Mutation::kKeepSame, "r0=choose(2), x=r0+1 ‖ r3=x"},
-    {"inner_wake", Mutation::kInnerWake, kExit1},
-    {"no_choice", Mutation::kNoChoice, "r0=choose(2) ‖ r0=choose(3)"},
-    {"choice_at_node", Mutation::kChoiceAtNode, kChooseBranch},
-    {"choice_untested", Mutation::kChoiceUntested, kChooseBranch},
-};
 
 class SearchMutant : public testing::TestWithParam<MutantCase> {};
 
@@ -86,11 +51,11 @@ TEST_P(SearchMutant, IsCaught) {
   EXPECT_NE(wrong, "") << "no policy shows the mistake";
 }
 
-INSTANTIATE_TEST_SUITE_P(All, SearchMutant, testing::ValuesIn(kCases),
+INSTANTIATE_TEST_SUITE_P(All, SearchMutant, testing::ValuesIn(kSearchMutants),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(SearchMutants, AllHaveACase) {
-  EXPECT_EQ(std::size(kCases), static_cast<size_t>(dpor::kMutations) - 1);
+  EXPECT_EQ(std::size(kSearchMutants), static_cast<size_t>(dpor::kMutations) - 1);
 }
 
 // Cutting the run at a failure is a mistake of whoever executes, not of the search.
