@@ -15,6 +15,7 @@
 #include "checker/picture.h"
 #include "checker/text.h"
 #include "dpor/order_costs.h"
+#include "dpor/search.h"
 
 namespace mc::checker {
 namespace {
@@ -351,6 +352,13 @@ std::vector<OptionEntry> MakeTable() {
                return absl::OkStatus();
              }),
       Flag("internal-eager-jobs", "", &Options::eager_workers),
+      Flag("internal-traces", "", &Options::traces),
+      Action("internal-policy", "NAME", "",
+             [](Options& options, const std::string& value) {
+               if (!dpor::PolicyFromName(value)) return Bad("--internal-policy: no such policy");
+               options.settings.policy = value;
+               return absl::OkStatus();
+             }),
       Action("internal-mutate", "NAME", "",
              [](Options& options, const std::string& value) {
                return options.settings.Set("mutate", value);

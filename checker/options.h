@@ -67,6 +67,8 @@ struct Options {
   // Internal: supervise a zygote that runs already (mc::Check).
   int attach_control_fd = -1;
   int attach_shared_fd = -1;
+  // Internal: --final-states tells every Mazurkiewicz trace as well.
+  bool traces = false;
   // Internal: iterative deepening goes on to the end, whatever bugs it finds on the way.
   bool saturate = false;
 

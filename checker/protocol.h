@@ -19,15 +19,16 @@
 //       race=limited-hb|hb heap=thread|recycle|fresh exit=wait|immediate overruns=0|1 spurious=0|1
 //       max_steps= output=0|1 (let the program's output through) disabled=REFINEMENT;...
 //       schedule=STEP;STEP;... (strategy=replay; of strategy=recorded KEPT/STEP;STEP;...|KEPT/...:
-//       several, each with as many steps of the one before) narrate=0|1 tree=0|1 (stream explored executions)
-//       sites=0xPC;... (what `all` preempts before, as a restart told; for strategy=replay)
-//       threads=NAME;... (thread names in slot order, see ThreadName)
-//       final_states=0|1 mutate=NAME (test builds)
+//       several, each with as many steps of the one before) narrate=0|1 tree=0|1 (stream explored
+//       executions) sites=0xPC;... (what `all` preempts before, as a restart told; for
+//       strategy=replay) threads=NAME;... (thread names in slot order, see ThreadName)
+//       final_states=0|1 traces=0|1 policy=stay|lowest|highest|random
+//       mutate=NAME (test builds)
 //       workers= (processes that may share the search) eager=0|1 (at once, for tests) memory=
 //       (bytes one may use, 0: no limit) executions= (of a sampling strategy: how many; of
 //       strategy=law-check: pairs of events) record=0|1 (stream what is recorded of executions, for
-//       a certificate) full_barriers=0|1 (as a restart told) preemptions= (strategy=bounded: at most so many; else
-//       0, 1, 2, ... in turn) depth= (strategy=pct) delays= (strategy=delay)
+//       a certificate) full_barriers=0|1 (as a restart told) preemptions= (strategy=bounded: at
+//       most so many; else 0, 1, 2, ... in turn) depth= (strategy=pct) delays= (strategy=delay)
 //   run id= executions= milliseconds= stop_on_bug=0|1     as far as the limits allow; then paused
 //   or complete drop id= quit
 //   save id=     between runs: asks for the state of the job's search
@@ -55,14 +56,15 @@
 //   execution id= steps=STEP;... outcome=ok|bug|blocked    only with tree=1
 //   step id= position= thread= name= what= pc= object= accesses=CELL,SIZE,MODE,PC;... clock=  only
 //   with narrate=1 log thread= position= text=                            mc_log, only with
-//   narrate=1 restart id= reason= full_barriers=0|1 sites=0xPC;...     the job's counts start again (a new shared
-//   access under `all`, a barrier with more users than it counts, or a loop that seems endless,
-//   with loop=PC loop_stack=PC,PC,...); bugs and candidates stay. Bounded loops are among the
-//   sites: 0xPC+0xDEPTH+0xOBJECT
-//   traces id= records= (certificate/trace_code.h, as text) count= (of traces so far)    only with
-//   record=1
-//   final id= hash= outcome=   only with final_states=1: each distinct final state once
-//   diverged id= run= (which execution, from 0) step= message= thread= expected= found= (what it was to do at that step, and what
+//   narrate=1 restart id= reason= full_barriers=0|1 sites=0xPC;...     the job's counts start again
+//   (a new shared access under `all`, a barrier with more users than it counts, or a loop that
+//   seems endless, with loop=PC loop_stack=PC,PC,...); bugs and candidates stay. Bounded loops are
+//   among the sites: 0xPC+0xDEPTH+0xOBJECT traces id= records= (certificate/trace_code.h, as text)
+//   count= (of traces so far)    only with record=1 final id= hash= outcome=   only with
+//   final_states=1: each distinct final state once; with
+//         traces=1 (for tests) each Mazurkiewicz trace, too, with outcome=trace
+//   diverged id= run= (which execution, from 0) step= message= thread= expected= found= (what it
+//   was to do at that step, and what
 //            it did, as far as that is known) standing= (a line for each thread) threads=
 //            lasting= (names of system calls whose effect cannot be put back)
 //   state id= part=    after save, in any number of pieces; then

@@ -99,6 +99,7 @@ void SearchSettings::AddTo(Message* job) const {
   if (delays != 0) job->Set("delays", uint64_t{delays});
   if (preemptions) job->Set("preemptions", uint64_t{*preemptions});
   if (!checkpoints) job->Set("no_checkpoints", uint64_t{1});
+  if (!policy.empty()) job->Set("policy", policy);
   if (!mutate.empty()) job->Set("mutate", mutate);
 }
 

@@ -36,6 +36,7 @@ struct SearchSettings {
   uint64_t samples = 0;
   uint32_t depth = 0, delays = 0;       // of the strategies pct and delay; 0: their defaults
   std::optional<uint32_t> preemptions;  // bounded: at most so many; without: 0, 1, 2, ... in turn
+  std::string policy;                   // of free runs, for tests; "" is the default
   bool checkpoints = true;              // executions go on from the middle of a common prefix
   std::string mutate;                   // a deliberate mistake; test builds only
 

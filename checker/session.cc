@@ -226,6 +226,7 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
   worker.workers = options_.workers;
   worker.eager_workers = options_.eager_workers;
   worker.final_states = !options_.final_states.empty();
+  worker.traces = options_.traces;
   // An iterative search divides its budget among the jobs itself.
   if (!result.iterative && options_.executions && worker.settings.samples == 0) {
     worker.settings.samples = *options_.executions;

@@ -106,6 +106,7 @@ bool WorkerRunner::Define(int job, const PpSet& pps) {
     options_.certificate->Begin();
   }
   message.Set("final_states", uint64_t{options_.final_states});
+  if (options_.traces) message.Set("traces", uint64_t{1});
   harness_->Send(message);
   defined_.insert(job);
   return true;

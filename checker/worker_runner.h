@@ -33,6 +33,7 @@ struct WorkerOptions {
   std::string test = {};  // "" for the program's main
   bool stream_executions = false;
   bool final_states = false;
+  bool traces = false;   // among the final states, for tests
   uint64_t memory = 0;   // bytes a worker may use; 0: no limit
   uint32_t workers = 1;  // processes that share a search
   bool eager_workers = false;

@@ -21,6 +21,8 @@ class SharedSearch;
 
 // Which enabled thread a free run takes. All give the same set of traces.
 enum class Policy : uint8_t { kStay, kLowest, kHighest, kRandom };
+// "stay", "lowest", "highest", "random".
+std::optional<Policy> PolicyFromName(std::string_view name);
 
 // One scheduling decision of a recorded schedule.
 struct Step {

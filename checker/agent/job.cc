@@ -117,6 +117,7 @@ std::unique_ptr<Job> Job::FromMessage(const Message& m, std::string* error) {
   job->executions_ = m.Number("executions");
   job->depth_ = static_cast<uint32_t>(m.Number("depth"));
   job->delays_ = static_cast<uint32_t>(m.Number("delays"));
+  job->policy_ = dpor::PolicyFromName(m.Text("policy")).value_or(dpor::Policy::kStay);
   if (m.Has("preemptions")) {
     job->preemptions_ = static_cast<uint32_t>(m.Number("preemptions"));
   }
@@ -127,6 +128,7 @@ std::unique_ptr<Job> Job::FromMessage(const Message& m, std::string* error) {
   job->options_.full_record = job->tree_;
   job->output_ = m.Number("output") != 0;
   job->final_states_ = m.Number("final_states") != 0;
+  job->traces_ = m.Number("traces") != 0;
   job->records_ = m.Number("record") != 0;
   job->workers_ = static_cast<uint32_t>(std::max<uint64_t>(1, m.Number("workers")));
   job->shares_at_once_ = m.Number("eager") != 0;
@@ -189,6 +191,7 @@ bool Job::MakeSearch(std::string* error) {
   if (executions_ != 0) options.executions = executions_;
   if (depth_ != 0) options.depth = depth_;
   if (delays_ != 0) options.delays = delays_;
+  options.policy = policy_;
   options.preemptions = preemptions_;
   search_ = dpor::MakeSearch(strategy_, options);
   if (search_ == nullptr) *error = "unknown strategy " + strategy_;

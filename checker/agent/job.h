@@ -38,6 +38,7 @@ class Job {
   bool narrates() const { return options_.narrate; }
   bool shows_output() const { return output_; }
   bool collects_final_states() const { return final_states_; }
+  bool collects_traces() const { return traces_; }
   bool is_replay() const { return strategy_ == "replay"; }
   // It runs the traces of a certificate.
   bool is_recorded() const { return strategy_ == "recorded"; }
@@ -108,7 +109,7 @@ class Job {
   }
   // True the first time a bug of this kind at this place is seen in this job.
   bool IsNewBug(const sched::BugReport& bug);
-  // True the first time this final state is seen.
+  // True the first time this final state, or this trace, is seen.
   bool IsNewFinalState(uint64_t hash) { return seen_states_.insert(hash).second; }
 
   double seconds = 0;            // spent so far
@@ -122,13 +123,14 @@ class Job {
 
   uint64_t id_ = 0;
   std::string strategy_;
-  uint64_t executions_ = 0;              // of a sampling strategy: how many
+  uint64_t executions_ = 0;  // of a sampling strategy: how many
+  dpor::Policy policy_ = dpor::Policy::kStay;
   uint32_t depth_ = 0, delays_ = 0;      // of the strategies pct and delay; 0: their defaults
   std::optional<uint32_t> preemptions_;  // of a search with a bound
   std::string schedule_;
   std::string test_;
   std::vector<std::string> thread_names_;
-  bool tree_ = false, output_ = false, final_states_ = false, records_ = false;
+  bool tree_ = false, output_ = false, final_states_ = false, records_ = false, traces_ = false;
   TraceWriter recorded_;
   sched::ExecutionOptions options_;
   racedet::CandidateRule rule_ = racedet::CandidateRule::kLimitedHappensBefore;

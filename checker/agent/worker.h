@@ -54,6 +54,7 @@ class Worker : private CrewListener {
   void RecordTrace(Job& job);
   void SendRecordedTraces(Job& job);
   void ReportFinalState(Job& job);
+  void ReportTrace(Job& job);
   void Narrate(Job& job);
   // -- several processes for one search (worker_crew.cc)
   // Makes a crew if that pays.

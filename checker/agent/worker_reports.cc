@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "checker/agent/schedule_text.h"
+#include "checker/agent/trace_hash.h"
 #include "checker/agent/worker.h"
 #include "sched/hidden_state.h"
 #include "sched/kernel_state.h"
@@ -243,6 +244,7 @@ void Worker::SendRecordedTraces(Job& job) {
 
 void Worker::ReportFinalState(Job& job) {
   if (!CountsAsExecution(g_scheduler.trace().outcome)) return;
+  if (job.collects_traces()) ReportTrace(job);
   const uint64_t hash = g_scheduler.FinalStateHash();
   if (!job.IsNewFinalState(hash)) return;
   std::vector<std::string_view> kinds;  // in an order of their own, not in that of the execution
@@ -259,6 +261,13 @@ void Worker::ReportFinalState(Job& job) {
                      .Set("id", job.id())
                      .Set("hash", sched::Hex(hash))
                      .Set("outcome", outcome.empty() ? "ok" : outcome));
+}
+
+void Worker::ReportTrace(Job& job) {
+  const uint64_t hash = HashOfTrace(g_scheduler.trace());
+  if (!job.IsNewFinalState(hash)) return;
+  channel_->Send(
+      Message("final").Set("id", job.id()).Set("hash", sched::Hex(hash)).Set("outcome", "trace"));
 }
 
 void Worker::Narrate(Job& job) {

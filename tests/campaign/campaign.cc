@@ -1,7 +1,8 @@
 // campaign: runs random programs through mc and compares what different searches say of them.
 //
 //   campaign [options] convergence   final states and bugs of source, dpor, portfolio, odpor and
-//                                    iterative deepening equal those of a search without reduction
+//                                    iterative deepening equal those of a search without reduction;
+//                                    so do the Mazurkiewicz traces, of which odpor runs each once
 //   campaign [options] laws          the events of every program obey the laws of the event model
 //   campaign [options] coverage      the operations executed so far (see --coverage), by variant
 //
@@ -63,7 +64,8 @@ struct Answer {
   std::string error;
   bool complete = false, saturated = false;
   uint64_t executions = 0, blocked = 0;
-  std::set<std::string> lines;  // final states and bugs
+  std::set<std::string> lines;   // final states and bugs
+  std::set<std::string> traces;  // Mazurkiewicz traces, if they were asked for
 };
 using Answers = std::map<uint64_t, Answer>;  // by seed
 
@@ -152,7 +154,8 @@ Answers Search(const Range& range, const std::string& search, const std::string&
   for (std::string line; std::getline(lines, line);) {
     const size_t space = line.find(' ');
     if (line.empty() || line[0] != 's' || space == std::string::npos) continue;
-    answers[std::stoull(line.substr(1, space - 1))].lines.insert(line.substr(space + 1));
+    Answer& answer = answers[std::stoull(line.substr(1, space - 1))];
+    (line.ends_with(" trace") ? answer.traces : answer.lines).insert(line.substr(space + 1));
   }
   std::filesystem::remove_all(base + ".out");
   return answers;
@@ -185,12 +188,15 @@ std::string Difference(const std::set<std::string>& expected, const std::set<std
 struct Counters {
   std::atomic<uint64_t> programs{0}, compared{0}, too_large{0}, failures{0};
   std::atomic<uint64_t> executions_dfs{0}, executions_odpor{0}, pairs{0}, states{0}, bugs{0};
+  std::atomic<uint64_t> traces{0};
 };
 Counters counters, counters_of_shrinking;
 
 const std::string kEvery = "--pp=all --no-shared-sites";
+// Where every access is a PP, the traces of two searches are the same.
+const std::string kTraces = kEvery + " --internal-traces";
 // The same by three processes together.
-const std::string kShared = "--strategy=odpor " + kEvery + " --jobs=3 --internal-eager-jobs";
+const std::string kShared = "--strategy=odpor " + kTraces + " --jobs=3 --internal-eager-jobs";
 
 // Calls report(seed, finding) for each program of the range that fails.
 using Report = std::function<void(uint64_t, const Finding&)>;
@@ -198,7 +204,7 @@ using Report = std::function<void(uint64_t, const Finding&)>;
 void CheckConvergence(const Range& range, const std::string& name, Counters& counters,
                       const Report& report) {
   const std::string limit = " --executions=" + std::to_string(settings.executions);
-  const std::string dfs = "--strategy=dfs " + kEvery + limit;
+  const std::string dfs = "--strategy=dfs " + kTraces + limit;
   struct Other {
     std::string search;
     bool iterative, optimal, bugs_only;
@@ -208,10 +214,10 @@ void CheckConvergence(const Range& range, const std::string& name, Counters& cou
   // There the searches that preempt only where threads communicate are compared by the bugs alone.
   const bool bugs_only = range.profile == static_cast<int>(Profile::kExit) ||
                          range.profile == static_cast<int>(Profile::kHeap);
-  const Other others[] = {{"--strategy=source " + kEvery, false, false, false},
-                          {"--strategy=dpor " + kEvery, false, false, false},
-                          {"--strategy=portfolio " + kEvery, false, false, false},
-                          {"--strategy=odpor " + kEvery, false, true, false},
+  const Other others[] = {{"--strategy=source " + kTraces, false, false, false},
+                          {"--strategy=dpor " + kTraces, false, false, false},
+                          {"--strategy=portfolio " + kTraces, false, false, false},
+                          {"--strategy=odpor " + kTraces, false, true, false},
                           {kShared, false, true, false},
                           {"--strategy=odpor --pp=all", false, true, bugs_only},
                           {"--iterative --internal-saturate", true, false, bugs_only}};
@@ -227,6 +233,7 @@ void CheckConvergence(const Range& range, const std::string& name, Counters& cou
       whole[seed] = &answer;
       ++counters.compared;
       counters.executions_dfs += answer.executions;
+      counters.traces += answer.traces.size();
       for (const auto& line : answer.lines) {
         ++(line.starts_with("bug") ? counters.bugs : counters.states);
       }
@@ -256,6 +263,11 @@ void CheckConvergence(const Range& range, const std::string& name, Counters& cou
                      Difference(want->lines, have.lines, other.bugs_only);
                  !difference.empty()) {
         fail("differs", difference);
+      } else if (!have.traces.empty() && have.traces != want->traces) {
+        fail("other traces", Difference(want->traces, have.traces, false));
+      } else if (other.optimal && !have.traces.empty() && have.executions != have.traces.size()) {
+        fail("a trace twice", std::to_string(have.executions) + " executions of " +
+                                  std::to_string(have.traces.size()) + " traces");
       }
       if (!other.optimal) {
         source_executions.try_emplace(seed, have.executions);
@@ -445,8 +457,9 @@ int Main(int argc, char** argv) {
   std::cout << settings.property << ": programs " << counters.programs << ", compared "
             << counters.compared << ", too large " << counters.too_large << ", failures "
             << counters.failures << "; executions dfs " << counters.executions_dfs << ", odpor "
-            << counters.executions_odpor << "; states " << counters.states << ", bugs "
-            << counters.bugs << "; pairs " << counters.pairs << "\n";
+            << counters.executions_odpor << "; traces " << counters.traces << "; states "
+            << counters.states << ", bugs " << counters.bugs << "; pairs " << counters.pairs
+            << "\n";
   return counters.failures == 0 ? 0 : 1;
 }
 
