@@ -159,6 +159,7 @@ const Race& Findings::AddRace(const Message& message, const std::string& pps, Bu
   bug.preemptions = message.Number("preemptions");
   bug.executions = message.Number("executions");
   bug.pps = pps;
+  bug.strategy = message.Text("strategy");
   bug.race = &race;
   *new_bug = AddBug(std::move(bug));
   return race;
@@ -189,6 +190,7 @@ Bug* Findings::AddBug(const Message& message, const std::string& pps) {
   bug.preemptions = message.Number("preemptions");
   bug.executions = message.Number("executions");
   bug.pps = pps;
+  bug.strategy = message.Text("strategy");
   return AddBug(std::move(bug));
 }
 

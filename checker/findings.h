@@ -62,6 +62,7 @@ struct Bug {
   uint64_t preemptions = 0;
   uint64_t executions = 0;       // of its job, that had run
   std::string pps;               // of its job
+  std::string strategy;          // of a portfolio: the part that found it
   const Race* race = nullptr;    // of a data race
   std::string schedule_file;     // "" if none could be written
   std::string schedule_problem;  // why not

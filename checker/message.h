@@ -25,6 +25,8 @@ class Message {
   Message& Set(std::string_view name, uint64_t value);
   Message& Set(std::string_view name, double value);
 
+  // Names and values, in the order in which they were set.
+  const std::vector<std::pair<std::string, std::string>>& fields() const { return fields_; }
   bool Has(std::string_view name) const { return Find(name) != nullptr; }
   // Missing or malformed fields read as "", 0 and 0.0.
   std::string_view Text(std::string_view name) const;

@@ -76,12 +76,6 @@ OptionEntry Action(std::string name, std::string value_name, std::string help,
 }
 
 absl::Status SetStrategy(Options& options, const std::string& value) {
-  for (absl::string_view later : {"dpor", "pos", "portfolio"}) {
-    if (value == later) {
-      return Bad(absl::StrCat("--strategy=", value, " is not available in this version: use ",
-                              "odpor, source, dfs, delay, random or pct"));
-    }
-  }
   if (value == kBounded) return Bad("--strategy=bounded: write --preemptions=N or --icb");
   options.strategy_given = true;
   const absl::Status status = options.settings.Set("strategy", value);
@@ -244,9 +238,10 @@ std::vector<OptionEntry> MakeTable() {
       Flag("iterative", "iterative deepening over sets of preemption points (the default)",
            &Options::iterative),
       Action("strategy", "S",
-             "search one state space: odpor, source, dfs, delay (few delays of a\n"
-             "fixed scheduler); or take a sample of 1000 executions, or as many as\n"
-             "--executions says: random, pct (random priorities)\n"
+             "search one state space: odpor, source, dpor, dfs, delay (few delays of\n"
+             "a fixed scheduler); or take a sample of 1000 executions, or as many as\n"
+             "--executions says: random, pct (random priorities of threads), pos (of\n"
+             "events); or both by turns: portfolio (odpor, delay, pos, pct and random)\n"
              "(with --iterative: the strategy of every job)",
              SetStrategy),
       Action("pp", "SET",
@@ -281,6 +276,14 @@ std::vector<OptionEntry> MakeTable() {
       Flag("list", "list the registered tests", &Options::list),
       Action("time", "T", "budget: 30s, 10m, 2h (default 1h)", SetTime),
       Action("executions", "N", "budget in executions, of each test", SetExecutions),
+      Text("checkpoint", "DIR",
+           "save the search in this folder, every few seconds and at its end (odpor\n"
+           "only)",
+           &Options::checkpoint),
+      Flag("resume",
+           "go on with the search in --checkpoint=DIR, wherever it was stopped: with\n"
+           "the same options, but for budgets and reports",
+           &Options::resume),
       Action("memory", "SIZE",
              "what a worker may use, as in 512M or 2G (default: half of the machine's):\n"
              "a program that takes more in one execution has a bug; when searches\n"
@@ -354,8 +357,12 @@ std::vector<OptionEntry> MakeTable() {
              }),
       NotAvailable("preemptions", "N"),
       NotAvailable("icb", ""),
-      NotAvailable("checkpoint", "DIR"),
-      NotAvailable("resume", ""),
+      Action("internal-checkpoint-every", "TIME", "",
+             [](Options& options, const std::string& value) {
+               return absl::ParseDuration(value, &options.checkpoint_every)
+                          ? absl::OkStatus()
+                          : Bad("--internal-checkpoint-every needs a time");
+             }),
       NotAvailable("fair", ""),
       NotAvailable("race-only", ""),
   };
@@ -410,7 +417,8 @@ absl::Status CheckCertificateOptions(const Options& options) {
   if (!options.check_certificate.empty()) {
     if (options.strategy_given || options.iterative || options.icb || options.pps_given ||
         options.settings != SearchSettings() || !options.replay.empty() || options.list ||
-        !options.test.empty() || options.executions || options.workers != 1) {
+        !options.test.empty() || options.executions || options.workers != 1 ||
+        !options.checkpoint.empty() || options.resume) {
       return Bad(
           "--check-certificate runs what the certificate says: what is searched, and how, stands "
           "in the file");
@@ -443,6 +451,11 @@ absl::Status CheckCertificateOptions(const Options& options) {
   }
   if (options.workers != 1) {
     return Bad("--certificate is written by one process: it does not go with --jobs");
+  }
+  if (!options.checkpoint.empty()) {
+    return Bad(
+        "--certificate is of a search that one run of mc makes from its beginning: it does not go "
+        "with --checkpoint");
   }
   return absl::OkStatus();
 }
@@ -477,6 +490,16 @@ absl::Status CheckTogether(const Options& options) {
   }
   if (options.settings.delays != 0 && options.settings.strategy != "delay") {
     return Bad("--delays is of --strategy=delay");
+  }
+  if (options.resume && options.checkpoint.empty()) {
+    return Bad("--resume needs --checkpoint=DIR: the folder of the search to go on with");
+  }
+  if (!options.checkpoint.empty() && (options.list || !options.replay.empty())) {
+    return Bad("--checkpoint is for a search: it does not go with --replay or --list");
+  }
+  if (!options.checkpoint.empty() &&
+      (options.settings.strategy != "odpor" || options.icb || options.settings.preemptions)) {
+    return Bad("--checkpoint: only searches by odpor, which is the default, can be saved");
   }
   if (options.iterative && options.pps_given) {
     return Bad("--pp is for a single state space: it does not go with --iterative");

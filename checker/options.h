@@ -52,6 +52,11 @@ struct Options {
   std::optional<uint64_t> executions;
   bool require_complete = false;
 
+  // Where to go on after the end of this process.
+  std::string checkpoint;  // a folder; "" for none
+  bool resume = false;
+  absl::Duration checkpoint_every = absl::Seconds(2);
+
   // What to write.
   std::string output = "mc-out";
   bool output_given = false;

@@ -30,6 +30,9 @@
 //       0, 1, 2, ... in turn) depth= (strategy=pct) delays= (strategy=delay)
 //   run id= executions= milliseconds= stop_on_bug=0|1     as far as the limits allow; then paused
 //   or complete drop id= quit
+//   save id=     between runs: asks for the state of the job's search
+//   state id= part=    between job and the first run: goes on with a search that another process
+//        saved; the pieces of a saved one in their order, and sites= as its last restart told
 // Also SharedState.stop_requested stops a run after the current execution.
 //
 // From the worker:
@@ -47,7 +50,8 @@
 //   failed-access id= a=PC (which was not made) b=PC (what it conflicts with) a_atomic= b_atomic=
 //        each pair once
 //   bug id= kind= message= thread= pc= stack=PC,PC,... schedule=STEP;... threads=NAME;...
-//        preemptions= details= (further lines of text) executions= (how many had run)
+//        preemptions= details= (further lines of text) executions= (how many had run) strategy= (of
+//        a portfolio: the part that found it)
 //   execution id= steps=STEP;... outcome=ok|bug|blocked    only with tree=1
 //   step id= position= thread= name= what= pc= object= accesses=CELL,SIZE,MODE,PC;... clock=  only
 //   with narrate=1 log thread= position= text=                            mc_log, only with
@@ -61,6 +65,8 @@
 //   diverged id= run= (which execution, from 0) step= message= thread= expected= found= (what it was to do at that step, and what
 //            it did, as far as that is known) standing= (a line for each thread) threads=
 //            lasting= (names of system calls whose effect cannot be put back)
+//   state id= part=    after save, in any number of pieces; then
+//   saved id= empty=0|1 (the search cannot be saved: it would have to begin again)
 //   paused id= reason=executions|time|stop|bug             + the fields of progress
 //   complete id=                                           + the fields of progress
 //            of a replay, both with lasting=

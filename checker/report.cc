@@ -441,7 +441,8 @@ std::string FormatBug(const Bug& bug, size_t number, const std::string& replay_c
                     FormatInterleaving(bug, symbolizer));
   }
   if (bug.executions > 0) {
-    absl::StrAppend(&out, "  found with preemption points ", bug.pps, " in execution ",
+    absl::StrAppend(&out, "  found with preemption points ", bug.pps,
+                    bug.strategy.empty() ? "" : " by ", bug.strategy, " in execution ",
                     bug.executions, "\n");
   }
   if (!bug.schedule_file.empty()) {
@@ -485,6 +486,10 @@ std::string FormatNotes(const RunReport& report, bool verbose) {
   if (!report.why_alone.empty()) {
     absl::StrAppend(&out, "note: --jobs: a search was run by one process: ", report.why_alone,
                     "\n");
+  }
+  if (!report.checkpoint.empty() && !report.complete()) {
+    absl::StrAppend(&out, "note: the search is saved in ", report.checkpoint,
+                    ": --resume goes on with it\n");
   }
   if (report.handlers_waited) {
     absl::StrAppend(&out,

@@ -51,6 +51,7 @@ struct RunReport {
   std::vector<UnseenFunction> unseen_functions;
   std::set<std::string> bounded_loops;  // where loops are of which not all rounds were searched
   std::string why_alone;                // why a search was not shared by several processes; or ""
+  std::string checkpoint;               // where the search can be gone on with, or ""
   bool handlers_waited = false;  // exit handlers, for threads that ran when the program ended
 
   // The worst of the tests' verdicts; an error after a bug is still a bug.

@@ -37,12 +37,14 @@ Json RaceJson(const Race& race, Symbolizer* symbolizer) {
 
 Json BugJson(const Bug& bug, Symbolizer* symbolizer) {
   const SourceLocation& place = PlaceOf(bug, symbolizer);
-  return {{"kind", std::string(sched::NameOf(bug.kind))},
-          {"message", bug.message},
-          {"where", place.Where()},
-          {"function", place.Shown().function},
-          {"schedule", bug.schedule_file},
-          {"preemptions", bug.preemptions}};
+  Json json = {{"kind", std::string(sched::NameOf(bug.kind))},
+               {"message", bug.message},
+               {"where", place.Where()},
+               {"function", place.Shown().function},
+               {"schedule", bug.schedule_file},
+               {"preemptions", bug.preemptions}};
+  if (!bug.strategy.empty()) json["strategy"] = bug.strategy;
+  return json;
 }
 
 // A number a JSON file can hold: null for what is not known.

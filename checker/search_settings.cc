@@ -23,7 +23,8 @@ constexpr RefinementName kRefinements[] = {
     {"shared-sites", "'all' preempts only at accesses seen to be shared"},
 };
 
-constexpr std::string_view kStrategies[] = {"odpor", "source", "dfs", "delay", "random", "pct"};
+constexpr std::string_view kStrategies[] = {"odpor",  "source", "dpor", "dfs",      "delay",
+                                            "random", "pct",    "pos",  "portfolio"};
 constexpr std::string_view kRaces[] = {"limited-hb", "hb"};
 constexpr std::string_view kHeaps[] = {"thread", "recycle", "fresh"};
 constexpr std::string_view kExits[] = {"wait", "immediate"};

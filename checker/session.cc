@@ -35,16 +35,9 @@ std::vector<std::string> ArgumentsOf(pid_t pid) {
   return words;
 }
 
-// A file name's worth of a test's name.
-std::string FileNamePart(const std::string& text) {
-  std::string out = text;
-  for (char& c : out) {
-    if (isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '-' && c != '.') c = '_';
-  }
-  return out;
+bool IsSample(std::string_view strategy) {
+  return strategy == "random" || strategy == "pct" || strategy == "pos";
 }
-
-bool IsSample(std::string_view strategy) { return strategy == "random" || strategy == "pct"; }
 
 // What the strategy leaves out by itself, in words; empty if nothing, or if only its end tells.
 std::string BoundOf(const SearchSettings& settings) {
@@ -53,7 +46,7 @@ std::string BoundOf(const SearchSettings& settings) {
     const uint32_t depth = settings.depth == 0 ? dpor::kDefaultDepth : settings.depth;
     return absl::StrCat("a random sample for bugs of depth ", depth);
   }
-  if (settings.strategy == "random") return "a random sample";
+  if (IsSample(settings.strategy)) return "a random sample";
   if (settings.strategy == "delay") {
     const uint32_t delays = settings.delays == 0 ? dpor::kDefaultDelays : settings.delays;
     return absl::StrCat("at most ", delays, delays == 1 ? " delay" : " delays");
@@ -63,6 +56,14 @@ std::string BoundOf(const SearchSettings& settings) {
 }
 
 }  // namespace
+
+std::string FileNamePart(const std::string& text) {
+  std::string out = text;
+  for (char& c : out) {
+    if (isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '-' && c != '.') c = '_';
+  }
+  return out;
+}
 
 bool UseColor(const Options& options) {
   if (options.color != "auto") return options.color == "always";
@@ -112,6 +113,7 @@ int Session::Run() {
   if (status.ok() && options_.list) return ListTests();
   if (status.ok()) status = ChooseTests(&tests);
   if (status.ok()) status = ResolvePps();
+  if (status.ok()) status = OpenJournals();
   if (absl::IsCancelled(status)) {
     report_.interrupted = true;
   } else {
@@ -207,6 +209,12 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
   result.test = test;
   result.findings = std::make_shared<Findings>(options_.fail_on_race, symbolizer_.get());
   result.iterative = options_.SearchesIteratively();
+  const absl::StatusOr<std::unique_ptr<SearchJournal>> journal = OpenJournal(test);
+  if (!journal.ok()) {
+    result.end = SearchEnd::kFailed;
+    result.error = std::string(journal.status().message());
+    return result;
+  }
   // A worker of its own: what one test leaves behind in the engine is nothing to another.
   harness_->StopWorker();
 
@@ -225,6 +233,7 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
   CertificateWriter certificate(options_.certificate);
   if (!options_.certificate.empty()) worker.certificate = &certificate;
   WorkerRunner runner(worker, harness_.get(), result.findings.get(), symbolizer_.get());
+  if (*journal != nullptr) runner.set_journal(journal->get(), options_.checkpoint_every);
   runner.set_on_bug([&](Bug* bug) { OnBug(bug, test, result.findings->bugs().size()); });
 
   EngineOptions engine_options;
@@ -243,6 +252,7 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
   engine.set_on_progress(
       [&](const Job& job) { display_.Show(engine, job, result.findings->bugs().size()); });
   result.end = engine.Run();
+  if (*journal != nullptr) CloseJournal(**journal, &runner, &result);
   display_.Clear();
 
   for (const auto& job : engine.jobs()) result.jobs.push_back(*job);
@@ -262,7 +272,7 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
     place.stack = loop.stack;
     report_.bounded_loops.insert(PlaceOf(place, symbolizer_.get()).WhereAndFunction());
   }
-  result.seconds = absl::ToDoubleSeconds(absl::Now() - begin);
+  result.seconds += absl::ToDoubleSeconds(absl::Now() - begin);
   report_.interrupted |= result.end == SearchEnd::kInterrupted;
   report_.max_rss_kb =
       std::max({report_.max_rss_kb, harness_->MaxRssKb(), runner.helpers_rss_kb()});
@@ -386,7 +396,7 @@ void Session::Note(const absl::Status& status) {
 
 int Session::Finish() {
   display_.Clear();
-  report_.seconds = absl::ToDoubleSeconds(absl::Now() - begin_);
+  report_.seconds += absl::ToDoubleSeconds(absl::Now() - begin_);
   report_.interrupted |= Interrupted();
   Symbolizer nothing({});
   Symbolizer* symbolizer = symbolizer_ != nullptr ? symbolizer_.get() : &nothing;

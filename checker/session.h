@@ -14,6 +14,7 @@
 #include "checker/progress_display.h"
 #include "checker/report.h"
 #include "checker/schedule.h"
+#include "checker/search_journal.h"
 #include "checker/symbolizer.h"
 #include "checker/worker_runner.h"
 
@@ -32,6 +33,11 @@ class Session {
   absl::Status ChooseTests(std::vector<std::string>* tests) const;
   absl::Status ResolvePps();
   TestResult RunTest(const std::string& test, absl::Duration time);
+  // -- --checkpoint (session_checkpoint.cc)
+  absl::Status OpenJournals();
+  // nullptr without --checkpoint.
+  absl::StatusOr<std::unique_ptr<SearchJournal>> OpenJournal(const std::string& test);
+  void CloseJournal(const SearchJournal& journal, WorkerRunner* runner, TestResult* result);
   void OnBug(Bug* bug, const std::string& test, size_t number);
   Schedule ScheduleWithoutSteps(const std::string& test) const;
   void FinishCertificate(CertificateWriter* certificate, const WorkerRunner& runner,
@@ -50,6 +56,7 @@ class Session {
   std::unique_ptr<Symbolizer> symbolizer_;
   RunReport report_;
   std::string final_states_;
+  std::unique_ptr<JournalFolder> journals_;
 };
 
 // What a user enters to see the bug once more.
@@ -62,6 +69,9 @@ absl::Status WriteReports(const Options& options, const RunReport& report, Symbo
 int ExitStatusOf(const Options& options, const RunReport& report);
 
 bool UseColor(const Options& options);
+
+// A file name's worth of a test's name.
+std::string FileNamePart(const std::string& text);
 
 }  // namespace mc::checker
 

@@ -98,6 +98,8 @@ bool WorkerRunner::Define(int job, const PpSet& pps) {
   if (options_.memory != 0) message.Set("memory", options_.memory);
   message.Set("workers", uint64_t{options_.workers});
   if (options_.eager_workers) message.Set("eager", uint64_t{1});
+  const bool goes_on = repeated_.contains(job) && shared_sites_.contains(job);
+  if (goes_on) message.Set("sites", shared_sites_[job]);
   message.Set("tree", uint64_t{options_.stream_executions});
   if (options_.certificate != nullptr) {
     message.Set("record", uint64_t{1});
@@ -111,17 +113,32 @@ bool WorkerRunner::Define(int job, const PpSet& pps) {
 
 SliceResult WorkerRunner::Run(int job, const PpSet& pps, const SliceLimits& limits,
                               JobEvents& events) {
+  job_ = job;
+  pps_ = pps.Text();
+  if (journal_ == nullptr) return RunInWorker(job, pps, limits, events);
+  if (journal_->replaying()) return Repeat(job, events);
+  if (Records()) {
+    Record(Message("slice").Set("job", static_cast<uint64_t>(job)).Set("pps", pps_));
+  }
+  SliceLimits until_commit = limits;
+  until_commit.time = std::min(limits.time, commit_every_);
+  const SliceResult result = RunInWorker(job, pps, until_commit, events);
+  RecordEnd(result);
+  return result;
+}
+
+SliceResult WorkerRunner::RunInWorker(int job, const PpSet& pps, const SliceLimits& limits,
+                                      JobEvents& events) {
   if (!harness_->worker_alive()) {
     defined_.clear();
     if (absl::Status status = harness_->ForkWorker(); !status.ok()) return Fail(status);
   }
-  job_ = job;
-  pps_ = pps.Text();
   if (!defined_.contains(job)) {
     progress_ = JobProgress();
-    shared_sites_.erase(job);
+    if (!repeated_.contains(job)) shared_sites_.erase(job);
     full_barriers_ = false;
     if (!Define(job, pps)) return {SliceEnd::kFailed, false};
+    if (repeated_.erase(job) != 0 && !SendState(job)) return {SliceEnd::kFailed, false};
   }
   Message run("run");
   run.Set("id", static_cast<uint64_t>(job));
@@ -134,6 +151,7 @@ SliceResult WorkerRunner::Run(int job, const PpSet& pps, const SliceLimits& limi
     const HarnessProcess::Event event = harness_->Receive(kSilence);
     switch (event.kind) {
       case HarnessProcess::EventKind::kMessage:
+        if (Records()) Record(event.message);
         if (const std::optional<SliceResult> end = OnMessage(event.message, events)) return *end;
         break;
       case HarnessProcess::EventKind::kTimeout:
@@ -147,13 +165,26 @@ SliceResult WorkerRunner::Run(int job, const PpSet& pps, const SliceLimits& limi
 }
 
 void WorkerRunner::Drop(int job) {
+  unsaved_.erase(job);
+  if (Records() && !journal_->replaying()) {
+    repeated_.erase(job);
+    journal_failure_ = journal_->SetState(job, "");
+  }
   if (defined_.erase(job) == 0 || !harness_->worker_alive()) return;
   Message message("drop");
   harness_->Send(message.Set("id", static_cast<uint64_t>(job)));
 }
 
 bool WorkerRunner::MemoryIsShort() {
-  return options_.memory != 0 && harness_->SampleWorkerRss() * 1024 > options_.memory;
+  if (journal_ != nullptr && journal_->replaying()) {
+    const bool was_short = journal_->Peek().type() == "short";
+    if (was_short) journal_->Take();
+    return was_short;
+  }
+  const bool is_short =
+      options_.memory != 0 && harness_->SampleWorkerRss() * 1024 > options_.memory;
+  if (is_short && Records()) Record(Message("short"));
+  return is_short;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -236,7 +267,10 @@ void WorkerRunner::OnRaceMessage(const Message& message, JobEvents& events) {
   if (bug != nullptr) {
     if (bug->threads.empty()) bug->threads = threads_;
     bug->shared_sites = shared_sites_[job_];
-    if (bug->executions == 0) bug->executions = harness_->shared().executions;
+    if (bug->executions == 0) {
+      bug->executions = message.Has("executions") ? message.Number("executions")
+                                                  : uint64_t{harness_->shared().executions};
+    }
     if (on_bug_) on_bug_(bug);
   }
   events.OnCandidate(findings_->ViewOf(race));
@@ -340,6 +374,7 @@ void WorkerRunner::ReportLost(Bug bug, JobEvents& events) {
   if (!bug.steps.empty() && bug.thread < 0) {
     bug.thread = static_cast<int>(bug.steps.back().thread);
   }
+  if (Records()) RecordLost(bug);
   Bug* added = findings_->AddBug(std::move(bug));
   if (added != nullptr && on_bug_) on_bug_(added);
   events.OnBug();

@@ -4,6 +4,9 @@
 // the worker's death or hang into the bug it is. If somebody else killed it, that is no bug of the
 // program but an error. A new worker is started whenever one is needed; the jobs the old one knew
 // are then defined again when they are next run.
+//
+// With a journal (search_journal.h) it first gives the answers that are in it, without a worker,
+// and then writes down its own (worker_runner_journal.cc).
 #ifndef MC_CHECKER_WORKER_RUNNER_H_
 #define MC_CHECKER_WORKER_RUNNER_H_
 
@@ -19,6 +22,7 @@
 #include "checker/findings.h"
 #include "checker/harness_process.h"
 #include "checker/job_runner.h"
+#include "checker/search_journal.h"
 #include "checker/search_settings.h"
 #include "checker/symbolizer.h"
 
@@ -55,6 +59,14 @@ class WorkerRunner final : public JobRunner {
                Symbolizer* symbolizer)
       : options_(options), harness_(harness), findings_(findings), symbolizer_(symbolizer) {}
 
+  // Before the first Run: a journal, which must outlive the runner, and how long to wait at least
+  // from one commit to the next.
+  void set_journal(SearchJournal* journal, absl::Duration commit_every);
+  // The search is over, for this time: the last commit.
+  void CommitAtEnd();
+  // Why nothing more is committed; OK if it is.
+  const absl::Status& journal_failure() const { return journal_failure_; }
+
   // Called for each new bug, as soon as it is known.
   void set_on_bug(std::function<void(Bug*)> callback) { on_bug_ = std::move(callback); }
 
@@ -84,6 +96,7 @@ class WorkerRunner final : public JobRunner {
   const std::vector<BoundedLoop>& bounded_loops() const { return bounded_loops_; }
 
  private:
+  SliceResult RunInWorker(int job, const PpSet& pps, const SliceLimits& limits, JobEvents& events);
   // nullopt: the slice goes on.
   std::optional<SliceResult> OnMessage(const Message& message, JobEvents& events);
   bool Define(int job, const PpSet& pps);
@@ -95,6 +108,16 @@ class WorkerRunner final : public JobRunner {
   void ReportLost(Bug bug, JobEvents& events);
   SliceResult Fail(absl::Status status);
   void Report(JobEvents& events, const Message& message);
+
+  // -- the journal
+  bool Records() const { return journal_ != nullptr && journal_failure_.ok(); }
+  SliceResult Repeat(int job, JobEvents& events);
+  void Record(Message message);
+  void RecordLost(const Bug& bug);
+  void RecordEnd(const SliceResult& result);
+  bool SendState(int job);
+  bool SaveState(int job);
+  void Commit();
 
   WorkerOptions options_;
   HarnessProcess* harness_;
@@ -115,6 +138,13 @@ class WorkerRunner final : public JobRunner {
   uint64_t helpers_rss_kb_ = 0;
   std::string why_alone_;
   std::vector<BoundedLoop> bounded_loops_;
+
+  SearchJournal* journal_ = nullptr;
+  absl::Duration commit_every_;
+  absl::Time begin_, next_commit_;
+  absl::Status journal_failure_;
+  std::set<int> repeated_;  // jobs of the journal, until a worker is told of them
+  std::set<int> unsaved_;   // ran since the last commit
 };
 
 // The `job` message that defines the search of a PP set whose accesses are `ranges`.

@@ -35,6 +35,8 @@ class WordReader {
     ok_ = false;
     return 0;
   }
+  // All that is left, unread.
+  std::span<const uint32_t> Rest() const { return words_.subspan(position_); }
   bool ok() const { return ok_; }
   bool AtEnd() const { return position_ == words_.size(); }
 

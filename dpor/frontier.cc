@@ -258,7 +258,7 @@ void Frontier::Start(WorkerId worker, WordReader& reader, Words* answer) {
   if (node == kNoNode || !nodes_[node].busy || count == 0) return Fail("nothing was to be started");
   nodes_[node].busy = false;
   do {
-    const NodeId child = AddChild(node, Read(reader), State::kOpen);
+    const NodeId child = AddChild(node, ReadKnown(reader), State::kOpen);
     Sift(node, child);
     node = child;
   } while (--count > 0 && PendingSleeper(node) != kNoNode);
@@ -302,9 +302,9 @@ void Frontier::TakeBack(WorkerId worker, WordReader& reader) {
   for (uint32_t count = reader.NextCount(); count > 0 && reader.ok(); --count) {
     nodes_[node].state = State::kOpen;
     for (uint32_t left = reader.NextCount(); left > 0; --left) {
-      AddChild(node, Read(reader), State::kDone);
+      AddChild(node, ReadKnown(reader), State::kDone);
     }
-    const NodeId child = AddChild(node, Read(reader), State::kOpen);
+    const NodeId child = AddChild(node, ReadKnown(reader), State::kOpen);
     for (uint32_t left = reader.NextCount(); left > 0; --left) {
       InsertRequest(node, ReadRequest(reader));
     }
@@ -365,7 +365,7 @@ void Frontier::WritePath(NodeId node, Words* answer) const {
 
 // -- Events that many requests have --------------------------------------------------------------
 
-EventId Frontier::Read(WordReader& reader) {
+EventId Frontier::ReadKnown(WordReader& reader) {
   constexpr size_t kRecent = 1 << 12;
   if (recent_.empty()) recent_.assign(kRecent, kNoEvent);
   const EventId read = ReadEvent(reader, &pool_);
@@ -391,7 +391,7 @@ EventId Frontier::Read(WordReader& reader) {
 RequestId Frontier::ReadRequest(WordReader& reader) {
   const uint32_t length = reader.NextCount();
   const RequestId id = requests_.Create(length);
-  for (uint32_t k = 0; k < length; ++k) requests_.Append(id, Read(reader));
+  for (uint32_t k = 0; k < length; ++k) requests_.Append(id, ReadKnown(reader));
   return id;
 }
 

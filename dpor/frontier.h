@@ -18,6 +18,9 @@
 //  * A node that is out has no pending sleeper.
 //  * A node is done before its children are forgotten.
 // What is out to a worker that dies is lost: the search has to begin again.
+//
+// Written down (Write, frontier_code.cc) together with what its one worker has left to do
+// (SharedSearch::WriteRest) it is the whole state of a search.
 #ifndef MC_DPOR_FRONTIER_H_
 #define MC_DPOR_FRONTIER_H_
 
@@ -58,6 +61,11 @@ class Frontier {
   // Has the worker an item?
   bool IsAtWork(WorkerId worker) const { return worker < at_.size() && at_[worker] != kNoNode; }
   bool complete() const { return nodes_[kRoot].state == State::kDone; }
+  // Writes all of it down, for another process. Only worker 0 may have an item.
+  void Write(Words* words) const;
+  // Takes over what another frontier wrote; this one must be new. False if it cannot be read.
+  bool Read(WordReader& reader);
+
   // Counts of what the workers but 0 have told since the last call.
   SearchCounts TakeCounts();
   // For estimates: items that wait here or are out, but for that of worker 0; and those that were
@@ -118,10 +126,11 @@ class Frontier {
   void Take(WorkerId worker, Words* answer);
   void WritePath(NodeId node, Words* answer) const;
   // An event that may be equal to one read lately.
-  EventId Read(WordReader& reader);
+  EventId ReadKnown(WordReader& reader);
   RequestId ReadRequest(WordReader& reader);
   // The subtree of an item is done; so may others be by that.
   void SetDone(NodeId node);
+  bool ReadNode(WordReader& reader, std::vector<NodeId>* nodes);
   // Is the node done by now?
   void Check(NodeId node);
   void Count(WorkerId worker, WordReader& reader);

@@ -78,6 +78,7 @@ class OptimalSearch final : public Search, public SharedSearch {
   bool waits() const override { return waits_; }
   void GiveAway() override;
   void Leave() override;
+  bool WriteRest(Words* message) override;
   void TellCounts() override;
   void AddCounts(const SearchCounts& counts) override;
 
@@ -144,6 +145,7 @@ class OptimalSearch final : public Search, public SharedSearch {
   void EnterSleepersOf(size_t position);
   void TakeOver(size_t plan_end);
   void TellRequests();
+  void WriteNodes(uint32_t end, bool kept, Words* message) const;
   void GiveNodes(uint32_t end, bool kept);
 
   int IsInitial(const EventRecord& s, std::span<const EventId> v) const;

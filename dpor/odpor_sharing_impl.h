@@ -148,17 +148,22 @@ uint32_t OptimalSearch<kWithMutants>::EndOfRequests() const {
 
 // The item's nodes before `end`. What is below, if it is not `kept`, has no requests.
 template <bool kWithMutants>
-void OptimalSearch<kWithMutants>::GiveNodes(uint32_t end, bool kept) {
-  words_.assign(1, static_cast<uint32_t>(WorkerMessage::kGive));
-  words_.push_back(end - own_from_);
+void OptimalSearch<kWithMutants>::WriteNodes(uint32_t end, bool kept, Words* message) const {
+  message->assign(1, static_cast<uint32_t>(WorkerMessage::kGive));
+  message->push_back(end - own_from_);
   for (uint32_t d = own_from_; d < end; ++d) {
     const uint32_t first = nodes_[d].first_entry, last = nodes_[d + 1].first_entry;
-    words_.push_back(last - first);
-    for (uint32_t k = first; k < last; ++k) WriteEvent(pool_[sleep_entries_[k].event], &words_);
-    WriteEvent(path_.record(d), &words_);
-    WriteRequests(pool_, requests_, nodes_[d].requests, kNoRequest, &words_);
+    message->push_back(last - first);
+    for (uint32_t k = first; k < last; ++k) WriteEvent(pool_[sleep_entries_[k].event], message);
+    WriteEvent(path_.record(d), message);
+    WriteRequests(pool_, requests_, nodes_[d].requests, kNoRequest, message);
   }
-  words_.push_back(kept ? 1 : 0);
+  message->push_back(kept ? 1 : 0);
+}
+
+template <bool kWithMutants>
+void OptimalSearch<kWithMutants>::GiveNodes(uint32_t end, bool kept) {
+  WriteNodes(end, kept, &words_);
   link_->Tell(words_);
 }
 
@@ -186,6 +191,20 @@ void OptimalSearch<kWithMutants>::Leave() {
   TellCounts();
   GiveNodes(end, false);
   DropItem();
+}
+
+template <bool kWithMutants>
+bool OptimalSearch<kWithMutants>::WriteRest(Words* message) {
+  message->clear();
+  if (!started_ || takes_over_ || !error_.empty()) return false;
+  if (!has_item_) return true;
+  const uint32_t end = EndOfRequests();
+  if (end == own_from_) {
+    message->assign(1, static_cast<uint32_t>(WorkerMessage::kFinished));
+  } else {
+    WriteNodes(end, false, message);
+  }
+  return true;
 }
 
 // -- Other processes -----------------------------------------------------------------------------

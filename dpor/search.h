@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sched/strategy.h"
@@ -50,6 +51,8 @@ class Search : public sched::Strategy {
   // A sample: the least probability with which one execution shows a bug of the kind that the
   // search looks for, as far as it knows the program; 0 if there is no such promise.
   virtual double chance() const { return 0; }
+  // Of a search made of several: the one that ran the last execution, as on the command line.
+  virtual std::string_view part_that_ran() const { return {}; }
   // Estimate of runs() at the end. Equal to it once complete; good to a factor of about 3 from the
   // half of the search on, too low before.
   virtual double Estimate() const { return static_cast<double>(runs()); }

@@ -96,6 +96,10 @@ class SharedSearch {
   virtual void GiveAway() = 0;
   // Between executions: gives all away that is left.
   virtual void Leave() = 0;
+  // Between executions: what Leave would tell the frontier of the item, to be told it later (by
+  // another process, after this one is gone). The search keeps the item. Empty if it has none.
+  // False if it has not begun it.
+  virtual bool WriteRest(Words* message) = 0;
   // Tells how many executions there were.
   virtual void TellCounts() = 0;
   // Counts executions of others.

@@ -1,85 +1,18 @@
 // SourceSearch: source-set dynamic partial-order reduction with sleep sets (Abdulla et al., JACM
-// 2017, section 5), over blocks and with the races of whole executions (spec optimal-dpor 9).
-//
-// A node of the path holds a backtrack list of (thread, choices) still to be taken or taken, the
-// events done, and the sleep set. Unlike the optimal search it can run into states in which all
-// enabled threads sleep; such executions are given up, and analysed like any other.
-//
-// Sleep sets are needed while an execution runs (it must not take a sleeping thread with a sleeping
-// combination of choices), so events enter the path as they happen.
+// 2017, section 5): of the threads that could begin with the reversal of a race, one is enough.
 #ifndef MC_DPOR_SOURCE_H_
 #define MC_DPOR_SOURCE_H_
 
-#include <cstdint>
-#include <vector>
-
-#include "dpor/path.h"
-#include "dpor/reversal.h"
-#include "dpor/search.h"
+#include "dpor/backtracking.h"
 
 namespace mc::dpor {
 
-class SourceSearch final : public Search {
+class SourceSearch final : public BacktrackingSearch {
  public:
-  SourceSearch(Policy policy, uint64_t seed);
-
-  bool BeginExecution(const sched::Trace& trace, size_t* keep) override;
-  sched::ThreadId Next(const sched::Trace& trace, const sched::StateView& state) override;
-  uint32_t NextChoice(size_t position, uint32_t index, uint32_t arity) override;
-  void EndExecution(const sched::Trace& trace) override;
-
-  double Estimate() const override;
+  using BacktrackingSearch::BacktrackingSearch;
 
  private:
-  using Choices = std::vector<uint32_t>;
-
-  struct Backtrack {
-    sched::ThreadId thread;
-    bool settled;  // taken, or passed over because it sleeps
-    Choices choices;
-  };
-  // An event that sleeps, with the arities of its choices.
-  struct Sleeper {
-    EventId event;
-    Choices arities;
-  };
-  struct Node {
-    std::vector<Backtrack> backtrack;
-    std::vector<Sleeper> sleep;     // inherited
-    std::vector<Sleeper> finished;  // executed from here before the current child
-    Choices arities;                // of the current child
-  };
-
-  bool SelectNext();
-  void Sync(const sched::Trace& trace);
-  void EnterNode(Node& node);
-  void LeaveNode(Node& node);
-  bool TakeEntry(Node& node, Backtrack* taken);
-
-  template <typename Visit>
-  bool AnySleeper(const Node& node, const Visit& visit) const;
-  bool Asleep(const Node& node, sched::ThreadId thread, Choices& prefix) const;
-  const Sleeper* FindSleeper(const Node& node, sched::ThreadId thread,
-                             const Choices& choices) const;
-  static bool SameChoices(std::span<const uint32_t> a, std::span<const uint32_t> b);
-  void AddEntry(Node& node, sched::ThreadId thread, const Choices& choices);
-  void AddOtherValues(Node& node, const EventRecord& event, const Choices& arities);
-
-  void Analyse(const sched::Trace& trace);
-  void AnalyseChoices(uint32_t i, const sched::Trace& trace);
-  void AddSource(uint32_t i);
-  bool ConflictsWithAfter(const EventRecord& e);
-
-  FreeRun free_run_;
-  EventPool pool_;
-  Path path_;
-  Reversal<false> reversal_;
-  std::vector<Node> nodes_;  // some behind the path are spare
-  bool started_ = false;
-  Backtrack entry_{};  // what the execution takes at node branch_depth_
-  sched::ThreadId running_ = 0;
-  Choices block_choices_;  // made so far by `running_` in its block
-  std::vector<uint32_t> scratch_;
+  void AddPoint(const Race& race) override { AddSource(race.first); }
 };
 
 }  // namespace mc::dpor

@@ -6,6 +6,9 @@
 #include "dpor/iterative_bounding.h"
 #include "dpor/odpor.h"
 #include "dpor/pct.h"
+#include "dpor/plain.h"
+#include "dpor/portfolio.h"
+#include "dpor/pos.h"
 #include "dpor/random_walk.h"
 #include "dpor/source.h"
 
@@ -24,6 +27,10 @@ constexpr StrategyEntry kStrategies[] = {
      [](const SearchOptions& o) -> std::unique_ptr<Search> {
        return std::make_unique<SourceSearch>(o.policy, o.seed);
      }},
+    {"dpor", "dynamic partial-order reduction with persistent sets and sleep sets", true,
+     [](const SearchOptions& o) -> std::unique_ptr<Search> {
+       return std::make_unique<PlainSearch>(o.policy, o.seed);
+     }},
     {"dfs", "every interleaving, no reduction", true,
      [](const SearchOptions&) -> std::unique_ptr<Search> {
        return std::make_unique<DepthFirstSearch>();
@@ -41,9 +48,17 @@ constexpr StrategyEntry kStrategies[] = {
      [](const SearchOptions& o) -> std::unique_ptr<Search> {
        return std::make_unique<ProbabilisticConcurrencyTesting>(o.depth, o.seed, o.executions);
      }},
+    {"pos", "random priorities of events, drawn anew where they race", false,
+     [](const SearchOptions& o) -> std::unique_ptr<Search> {
+       return std::make_unique<PartialOrderSampling>(o.seed, o.executions);
+     }},
     {"random", "random walks", false,
      [](const SearchOptions& o) -> std::unique_ptr<Search> {
        return std::make_unique<RandomWalk>(o.seed, o.executions);
+     }},
+    {"portfolio", "odpor and several that look for bugs, by turns", true,
+     [](const SearchOptions& o) -> std::unique_ptr<Search> {
+       return std::make_unique<Portfolio>(Portfolio::DefaultMembers(o.policy, o.seed));
      }},
 };
 

@@ -130,6 +130,13 @@ class CandidateTable {
   // Changes whenever more is known of semaphores that may serve as locks: Merge does not tell that.
   uint64_t semaphore_facts() const { return semaphore_facts_; }
 
+  // An instance that only semaphores taken for locks protect so far.
+  struct Deferred {
+    Instance instance;
+    LocksetId earlier, later;
+  };
+  const std::vector<Deferred>& deferred() const { return deferred_; }
+
   LocksetTable& locksets() { return locksets_; }
   const LocksetTable& locksets() const { return locksets_; }
 
@@ -140,10 +147,6 @@ class CandidateTable {
   };
   struct KeyHash {
     uint64_t operator()(const Key& key) const { return MixBits(key.lower + 3 * key.higher); }
-  };
-  struct Deferred {
-    Instance instance;
-    LocksetId earlier, later;
   };
   struct DeferredKey {
     uint64_t lower = 0, higher = 0;

@@ -35,6 +35,10 @@ LocksetId LocksetTable::Intern(const std::vector<Hold>& holds) {
   return id;
 }
 
+LocksetId LocksetTable::SetOf(std::span<const Hold> holds) {
+  return Intern(std::vector<Hold>(holds.begin(), holds.end()));
+}
+
 LocksetId LocksetTable::Apply(LocksetId set, Cell lock, LockChange change) {
   const Step step{lock, set, change};
   const uint32_t known = steps_.Find(step);

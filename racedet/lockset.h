@@ -49,6 +49,8 @@ class LocksetTable {
     return (sets_[a].signature & sets_[b].signature) == 0 ? Protection::kNone : Intersect(a, b);
   }
 
+  // The set of these holds, as HoldsOf gave them in another table.
+  LocksetId SetOf(std::span<const Hold> holds);
   // The holds of a set, by lock. Valid until the next Apply.
   std::span<const Hold> HoldsOf(LocksetId set) const {
     return {holds_.data() + sets_[set].first, sets_[set].count};
@@ -57,6 +59,7 @@ class LocksetTable {
   // The semaphore is not used as a lock. Returns whether that is new.
   bool Contradict(sched::Cell semaphore);
   bool Contradicted(sched::Cell semaphore) const;
+  std::span<const sched::Cell> contradicted() const { return contradicted_; }
 
  private:
   struct Set {

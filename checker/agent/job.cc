@@ -216,8 +216,10 @@ double Job::Estimate() const {
   const double estimate = search_->Estimate();
   if (shared_ == nullptr || search_->complete()) return estimate;
   const dpor::Frontier& frontier = shared_->frontier;
-  const double finished = static_cast<double>(std::max<size_t>(1, frontier.finished()));
-  const double mean = static_cast<double>(search_->runs()) / finished;
+  const size_t finished = frontier.finished() - items_before_;
+  const auto runs = static_cast<double>(search_->runs() - runs_before_);
+  if (estimate_before_ > 0 && finished == 0) return std::max(estimate, estimate_before_);
+  const double mean = runs / static_cast<double>(std::max<size_t>(1, finished));
   return estimate + mean * static_cast<double>(frontier.pending());
 }
 
@@ -235,6 +237,8 @@ void Job::Activate(sched::Scheduler& scheduler) {
 }
 
 void Job::Restart(sched::Scheduler& scheduler) {
+  estimate_before_ = 0;
+  runs_before_ = items_before_ = 0;
   repeated = 0;
   seen_states_.clear();
   recorded_ = TraceWriter();
@@ -288,13 +292,22 @@ bool Job::Learn(uint64_t pc_a, uint64_t pc_b) {
   return is_new;
 }
 
+// Whatever the supervisor would tell apart (Findings) has to be told.
 bool Job::IsNewBug(const sched::BugReport& bug) {
-  uint64_t key = static_cast<uint64_t>(bug.kind) * 0x9e3779b97f4a7c15u + bug.pc;
+  const auto mix = [](uint64_t key, uint64_t more) {
+    return (key ^ more) * 0x9e3779b97f4a7c15u + (key >> 32);
+  };
+  uint64_t key = mix(static_cast<uint64_t>(bug.kind) + 1, bug.pc);
+  const size_t first = !bug.stack.empty() && bug.stack.front() == bug.pc ? 1 : 0;
+  for (size_t k = first; k < std::min(bug.stack.size(), first + 2); ++k) {
+    key = mix(key, bug.stack[k]);
+  }
   // A deadlock is told by who waits where, which is in the details.
   if (bug.kind == sched::BugKind::kDeadlock || bug.kind == sched::BugKind::kLivelock ||
       bug.kind == sched::BugKind::kLeak) {
-    key ^= std::hash<std::string>{}(bug.details);
+    key = mix(key, std::hash<std::string>{}(bug.details));
   }
+  if (bug.pc == 0) key = mix(key, std::hash<std::string>{}(bug.message));
   return seen_bugs_.insert(key).second;
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -63,6 +64,14 @@ class Job {
   dpor::Frontier* frontier() { return shared_ == nullptr ? nullptr : &shared_->frontier; }
   // Of runs() at the end, by the search and what is open to others.
   double Estimate() const;
+
+  // Between slices: writes down all that is known of the search. False if that cannot be done: it
+  // has not begun, is to begin again, or is of a kind that cannot.
+  bool WriteState(dpor::Words* words);
+  // Of a job that has not run: takes up what another process wrote. False if it cannot be read.
+  bool ReadState(std::span<const uint32_t> words);
+  // What the supervisor has sent of it, in pieces.
+  std::string state_text;
 
   // Makes the scheduler run executions of this job.
   void Activate(sched::Scheduler& scheduler);
@@ -136,6 +145,10 @@ class Job {
   std::string why_alone_;  // empty: it is not
   uint64_t memory_ = 0;
   std::unique_ptr<Shared> shared_;  // outlives the search
+  // Of a search that another process began: when it was written down.
+  double estimate_before_ = 0;
+  uint64_t runs_before_ = 0;
+  size_t items_before_ = 0;
   std::unique_ptr<dpor::Search> search_;
   racedet::CandidateTable candidates_;
   std::unique_ptr<racedet::CandidateDetector> detector_;

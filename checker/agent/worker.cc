@@ -2,6 +2,7 @@
 
 #include "checker/agent/output.h"
 #include "checker/agent/registered_tests.h"
+#include "checker/word_text.h"
 #include "sched/kernel_state.h"
 #include "sched/other_processes.h"
 #include "sched/start.h"
@@ -42,6 +43,11 @@ int Worker::Serve() {
       Define(message);
     } else if (message.type() == "run") {
       Run(message);
+    } else if (message.type() == "state") {
+      const auto job = jobs_.find(message.Number("id"));
+      if (job != jobs_.end()) job->second->state_text += message.Text("part");
+    } else if (message.type() == "save") {
+      Save(message.Number("id"));
     } else if (message.type() == "drop") {
       const auto job = jobs_.find(message.Number("id"));
       if (job != jobs_.end()) {
@@ -77,6 +83,34 @@ void Worker::Define(const Message& message) {
   jobs_[id] = std::move(job);
 }
 
+// In pieces, since a line is kept in memory as a whole.
+void Worker::Save(uint64_t id) {
+  constexpr size_t kPart = 32 << 10;
+  const auto found = jobs_.find(id);
+  dpor::Words words;
+  if (found != jobs_.end() && found->second->WriteState(&words)) {
+    const std::string text = TextOfWords(words);
+    for (size_t at = 0; at < text.size(); at += kPart) {
+      channel_->Send(Message("state").Set("id", id).Set("part", text.substr(at, kPart)));
+    }
+  }
+  channel_->Send(Message("saved").Set("id", id).Set("empty", uint64_t{words.empty()}));
+}
+
+// A job that another process began.
+bool Worker::TakeUp(Job& job) {
+  dpor::Words words;
+  const bool good = ParseWords(job.state_text, &words) && job.ReadState(words);
+  job.state_text.clear();
+  if (good) return true;
+  channel_->Send(Message("error")
+                     .Set("id", job.id())
+                     .Set("message",
+                          "the checkpoint's state of a search is "
+                          "damaged: begin without --resume"));
+  return false;
+}
+
 void Worker::Run(const Message& message) {
   const auto found = jobs_.find(message.Number("id"));
   if (found == jobs_.end()) {
@@ -94,6 +128,7 @@ void Worker::Run(const Message& message) {
                                   &shared_->transitions, &shared_->in_program);
     g_scheduler.SetLastWords(&shared_->last_words);
   }
+  if (!job.state_text.empty() && !TakeUp(job)) return;
   if (active_ != &job) {
     g_test = job.test().empty() ? nullptr : FindRegisteredTest(job.test());
     if (g_test == nullptr && g_body.body == nullptr && RegisteredTestCount() == 1 &&

@@ -35,6 +35,8 @@ class Worker : private CrewListener {
 
   void Define(const Message& message);
   void Run(const Message& message);
+  void Save(uint64_t id);
+  bool TakeUp(Job& job);
   SliceEnd RunSlice(Job& job, uint64_t executions, std::chrono::milliseconds time,
                     bool stop_on_bug);
   // After one execution; false ends the slice with *end.

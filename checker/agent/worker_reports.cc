@@ -165,6 +165,7 @@ void Worker::ReportCandidate(Job& job, const racedet::Candidate& candidate) {
   m.Set("object", DescribeObject(candidate.cell));
   if (candidate.data_race) {
     m.Set("schedule", EncodeSteps(g_scheduler.trace()));
+    m.Set("strategy", job.search().part_that_ran());
     m.Set("preemptions", CountPreemptions(g_scheduler.trace()));
     m.Set("threads", ThreadNames());
     m.Set("a_event", uint64_t{a.event}).Set("b_event", uint64_t{b.event});
@@ -198,6 +199,7 @@ bool Worker::ReportBugs(Job& job) {
     if (!job.IsNewBug(bug)) continue;
     channel_->Send(Message("bug")
                        .Set("id", job.id())
+                       .Set("strategy", job.search().part_that_ran())
                        .Set("kind", sched::NameOf(bug.kind))
                        .Set("message", bug.message)
                        .Set("details", bug.details)

@@ -1,7 +1,7 @@
 // campaign: runs random programs through mc and compares what different searches say of them.
 //
-//   campaign [options] convergence   final states and bugs of source, odpor and iterative deepening
-//                                    equal those of a search without any reduction
+//   campaign [options] convergence   final states and bugs of source, dpor, portfolio, odpor and
+//                                    iterative deepening equal those of a search without reduction
 //   campaign [options] laws          the events of every program obey the laws of the event model
 //   campaign [options] coverage      the operations executed so far (see --coverage), by variant
 //
@@ -209,6 +209,8 @@ void CheckConvergence(const Range& range, const std::string& name, Counters& cou
   const bool bugs_only = range.profile == static_cast<int>(Profile::kExit) ||
                          range.profile == static_cast<int>(Profile::kHeap);
   const Other others[] = {{"--strategy=source " + kEvery, false, false, false},
+                          {"--strategy=dpor " + kEvery, false, false, false},
+                          {"--strategy=portfolio " + kEvery, false, false, false},
                           {"--strategy=odpor " + kEvery, false, true, false},
                           {kShared, false, true, false},
                           {"--strategy=odpor --pp=all", false, true, bugs_only},

@@ -106,7 +106,7 @@ build_in_parallel() {
 run_mc() {
   last_command="mc $*"
   rm -f "$work/result.json"
-  timeout --kill-after=5 "${mc_timeout:-60}" "$MC" --output="$work/mc-out" --json="$work/result.json" "$@" \
+  timeout --kill-after=5 "${mc_timeout:-600}" "$MC" --output="$work/mc-out" --json="$work/result.json" "$@" \
     >"$work/stdout" 2>"$work/stderr" </dev/null
   status=$?
   last_line=$(tail -n 1 "$work/stdout")

@@ -1,12 +1,12 @@
 // Random programs: the optimal search visits exactly the traces that brute force finds, each once;
-// source sets and plain depth-first search find them all; suspending a search changes nothing.
+// source sets, plain DPOR and depth-first search find them all; suspending a search changes
+// nothing.
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
 
 #include "dpor/dfs.h"
-#include "dpor/source.h"
 #include "dpor/strategy_table.h"
 #include "tests/toy/brute_force.h"
 #include "tests/toy/explore.h"
@@ -21,26 +21,38 @@ TEST(RandomPrograms, OptimalSearchEqualsBruteForce) {
   });
 }
 
-TEST(RandomPrograms, SourceSetsCoverAll) {
-  ForRandomPrograms(ProgramCount(4000), [](const Program& program, const Exploration& expected) {
+// With sleep sets: under every policy all traces, none twice. Some executions are given up.
+void CheckCoversAll(const char* name, uint64_t programs) {
+  ForRandomPrograms(programs, [&](const Program& program, const Exploration& expected) {
     for (const dpor::Policy policy : kPolicies) {
-      dpor::SourceSearch search(policy, 3);
-      const Exploration found = Explore(program, search, 20 * expected.traces.size() + 20);
-      const std::string name = "policy " + std::to_string(static_cast<int>(policy)) + ": ";
-      if (!search.error().empty()) return name + search.error();
-      if (!search.complete()) return name + "not complete";
+      dpor::SearchOptions options;
+      options.policy = policy;
+      options.seed = 3;
+      const std::unique_ptr<dpor::Search> search = dpor::MakeSearch(name, options);
+      const Exploration found = Explore(program, *search, 20 * expected.traces.size() + 20);
+      const std::string where = "policy " + std::to_string(static_cast<int>(policy)) + ": ";
+      if (!search->error().empty()) return where + search->error();
+      if (!search->complete()) return where + "not complete";
       if (found.traces.size() != expected.traces.size()) {
-        return name + "found " + std::to_string(found.traces.size()) + " traces of " +
+        return where + "found " + std::to_string(found.traces.size()) + " traces of " +
                std::to_string(expected.traces.size());
       }
       for (const auto& [hash, times] : found.traces) {
-        if (times > 1) return name + "a trace was completed twice";
-        if (!expected.traces.contains(hash)) return name + "a trace that does not exist";
+        if (times > 1) return where + "a trace was completed twice";
+        if (!expected.traces.contains(hash)) return where + "a trace that does not exist";
+      }
+      if (found.final_states != expected.final_states) return where + "other final states";
+      if (found.deadlocks != expected.deadlocks || found.assertions != expected.assertions) {
+        return where + "other bugs";
       }
     }
     return std::string();
   });
 }
+
+TEST(RandomPrograms, SourceSetsCoverAll) { CheckCoversAll("source", ProgramCount(4000)); }
+
+TEST(RandomPrograms, PlainDporCoversAll) { CheckCoversAll("dpor", ProgramCount(4000)); }
 
 TEST(RandomPrograms, DepthFirstSearchIsBruteForce) {
   ForRandomPrograms(ProgramCount(1500), [](const Program& program, const Exploration& expected) {
@@ -56,7 +68,7 @@ TEST(RandomPrograms, DepthFirstSearchIsBruteForce) {
 // repeats nothing.
 TEST(RandomPrograms, SuspensionChangesNothing) {
   ForRandomPrograms(ProgramCount(1500), [](const Program& program, const Exploration& expected) {
-    for (const char* name : {"odpor", "source", "dfs"}) {
+    for (const char* name : {"odpor", "source", "dpor", "dfs", "portfolio"}) {
       Machine machine(program);
       sched::Trace trace;
       std::unique_ptr<dpor::Search> searches[2];

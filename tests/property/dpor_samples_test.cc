@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -10,6 +11,10 @@
 #include "dpor/delay.h"
 #include "dpor/dfs.h"
 #include "dpor/pct.h"
+#include "dpor/portfolio.h"
+#include "dpor/pos.h"
+#include "dpor/random_walk.h"
+#include "dpor/strategy_table.h"
 #include "tests/toy/brute_force.h"
 #include "tests/toy/cells.h"
 #include "tests/toy/explore.h"
@@ -95,20 +100,26 @@ TEST(DelaySearch, RunsExactlyTheSchedulesWithFewDelays) {
   });
 }
 
-TEST(ProbabilisticConcurrencyTesting, IsReproducibleAndRunsWhatIsPossible) {
+TEST(Samples, AreReproducibleAndRunWhatIsPossible) {
   ForRandomPrograms(ProgramCount(500), [](const Program& program, const Exploration& expected) {
-    std::vector<Schedule> runs[2];
-    for (std::vector<Schedule>& run : runs) {
-      dpor::ProbabilisticConcurrencyTesting search(3, 17, 20);
-      Machine machine(program);
-      sched::Trace trace;
-      while (RunOne(machine, search, trace)) {
-        run.push_back(ScheduleOf(trace));
-        if (!expected.traces.contains(HashTrace(trace))) return std::string("an unknown trace");
+    for (const char* name : {"random", "pct", "pos"}) {
+      std::vector<Schedule> runs[2];
+      for (std::vector<Schedule>& run : runs) {
+        dpor::SearchOptions options;
+        options.seed = 17;
+        options.executions = 20;
+        const std::unique_ptr<dpor::Search> search = dpor::MakeSearch(name, options);
+        Machine machine(program);
+        sched::Trace trace;
+        while (RunOne(machine, *search, trace)) {
+          run.push_back(ScheduleOf(trace));
+          if (!expected.traces.contains(HashTrace(trace))) return std::string("an unknown trace");
+        }
       }
+      if (runs[0].size() != 20) return name + (" ran " + std::to_string(runs[0].size())) + " times";
+      if (runs[0] != runs[1]) return name + std::string(": other executions with the same seed");
     }
-    if (runs[0].size() != 20) return "ran " + std::to_string(runs[0].size()) + " times";
-    return runs[0] == runs[1] ? std::string() : std::string("other executions with the same seed");
+    return std::string();
   });
 }
 
@@ -135,6 +146,151 @@ TEST(ProbabilisticConcurrencyTesting, KeepsItsPromise) {
   }
   EXPECT_GE(static_cast<double>(shown), least * static_cast<double>(runs) / 2);
   EXPECT_LT(shown, runs);
+}
+
+// In how many executions of `search` does `shows` hold of the schedule or of the trace?
+template <typename Shows>
+uint64_t CountShown(const Program& program, dpor::Search& search, const Shows& shows) {
+  Machine machine(program);
+  sched::Trace trace;
+  uint64_t shown = 0;
+  while (RunOne(machine, search, trace)) shown += shows(trace) ? 1 : 0;
+  return shown;
+}
+
+std::string Repeated(const std::string& text, int times) {
+  std::string all;
+  for (int k = 0; k < times; ++k) all += text;
+  return all;
+}
+
+// A store that has to wait for 20 events that nothing depends on, and then to come between two
+// others: 1 execution in 2^22 of a random walk, about 1 in 44 where events keep their priorities.
+TEST(PartialOrderSampling, EventsThatNothingDependsOnDoNotWearOutTheOthers) {
+  const Program program =
+      ParseOrDie("x=1 ‖ " + Repeated("y=1; ", 20) + "r0=x; r1=x, if r0==0 {if r1==1 {z=1}}");
+  const sched::Cell z = VariableCell(program.variables.at("z"));
+  const auto writes_z = [&](const sched::Trace& trace) {
+    return std::ranges::any_of(trace.accesses, [&](const sched::MicroAccess& access) {
+      return access.mode == sched::kWrite && access.begin == z;
+    });
+  };
+  dpor::PartialOrderSampling pos(1, 4400);
+  const uint64_t shown = CountShown(program, pos, writes_z);
+  EXPECT_GT(shown, 60u);
+  EXPECT_LT(shown, 160u);
+  dpor::RandomWalk random(1, 4400);
+  EXPECT_EQ(CountShown(program, random, writes_z), 0u);
+}
+
+// Two threads that take turns on one variable: which of them is next has to be decided anew each
+// time, as in a random walk: 1 execution in 2^8. If an event that came second kept its priority, it
+// would be 1 in 10! / 2.
+TEST(PartialOrderSampling, WhichOfTwoRacingEventsIsFirstIsDecidedAnew) {
+  const std::string thread = Repeated("x=1; ", 4) + "x=1";
+  const Program program = ParseOrDie(thread + " ‖ " + thread);
+  const auto takes_turns = [](const sched::Trace& trace) {
+    for (size_t k = 1; k < trace.size(); ++k) {
+      if (trace.events[k].thread == trace.events[k - 1].thread) return false;
+    }
+    return true;
+  };
+  dpor::PartialOrderSampling pos(1, 25600);
+  const uint64_t shown = CountShown(program, pos, takes_turns);
+  EXPECT_GT(shown, 60u);
+  EXPECT_LT(shown, 140u);
+}
+
+// The same with locks, of which it is known from the start what they wait for; but not that a
+// lock's own release races with nothing.
+TEST(PartialOrderSampling, LocksAreTakenInAnyOrder) {
+  const std::string thread = Repeated("lock m0; unlock m0; ", 3) + "lock m0; unlock m0";
+  const Program program = ParseOrDie(thread + " ‖ " + thread);
+  const auto takes_turns = [](const sched::Trace& trace) {
+    sched::ThreadId last = sched::kNoThread;
+    for (const sched::Event& e : trace.events) {
+      if (e.operation.kind != sched::OperationKind::kLock) continue;
+      if (e.thread == last) return false;
+      last = e.thread;
+    }
+    return true;
+  };
+  dpor::PartialOrderSampling pos(1, 6400);
+  const uint64_t shown = CountShown(program, pos, takes_turns);
+  EXPECT_GT(shown, 60u);
+  EXPECT_LT(shown, 140u);
+}
+
+// The systematic member of a portfolio runs each trace once although others run in between, and
+// ends the portfolio; the others run what is possible; each execution counts once.
+TEST(Portfolio, EndsWhenItsSystematicMemberHasRunAll) {
+  ForRandomPrograms(ProgramCount(1000), [](const Program& program, const Exploration& expected) {
+    std::vector<Schedule> runs[2];
+    for (std::vector<Schedule>& run : runs) {
+      dpor::Portfolio search(dpor::Portfolio::DefaultMembers(dpor::Policy::kStay, 7));
+      Machine machine(program);
+      sched::Trace trace;
+      Exploration all, systematic;
+      while (RunOne(machine, search, trace)) {
+        run.push_back(ScheduleOf(trace));
+        all.Add(machine, trace);
+        if (search.part_that_ran() == "odpor") systematic.Add(machine, trace);
+        if (all.executions > 4 * expected.traces.size() + 20) return std::string("does not end");
+      }
+      if (!search.complete()) return "not complete: " + search.error();
+      for (const auto& [hash, times] : systematic.traces) {
+        if (times > 1) return std::string("the systematic member ran a trace twice");
+      }
+      if (systematic.traces.size() != expected.traces.size()) return std::string("traces missing");
+      if (all.traces.size() != expected.traces.size()) return std::string("an unknown trace");
+      uint64_t runs_of_members = 0;
+      for (const auto& member : search.members()) runs_of_members += member.search->runs();
+      if (search.runs() != run.size() || search.runs() != runs_of_members ||
+          search.LowerBound() != search.runs() ||
+          search.Estimate() != static_cast<double>(search.runs())) {
+        return std::string("wrong counts");
+      }
+    }
+    return runs[0] == runs[1] ? std::string() : std::string("other executions with the same seed");
+  });
+}
+
+// Every member gets its share: half of the executions are those of the systematic one.
+TEST(Portfolio, SharesTheBudget) {
+  const std::string thread = Repeated("x=1; ", 4) + "x=1";
+  const Program program = ParseOrDie(thread + " ‖ " + thread + " ‖ " + thread);
+  dpor::Portfolio search(dpor::Portfolio::DefaultMembers(dpor::Policy::kStay, 7));
+  Machine machine(program);
+  sched::Trace trace;
+  while (search.runs() < 20000 && RunOne(machine, search, trace)) {
+  }
+  ASSERT_EQ(search.runs(), 20000u);
+  uint64_t others = 0;
+  for (const auto& member : search.members()) {
+    if (member.name == "odpor" || member.is_over) continue;
+    EXPECT_GT(member.search->runs(), 1500u) << member.name;
+    EXPECT_LT(member.search->runs(), 2500u) << member.name;
+    ++others;
+  }
+  EXPECT_GE(others, 5u);
+  EXPECT_GT(search.members()[0].search->runs(), 9000u);
+  EXPECT_LT(search.members()[0].search->runs(), 11000u);
+  EXPECT_FALSE(search.complete());
+  EXPECT_GT(search.Estimate(), 20000);
+}
+
+// What a member finds out about the program is an error of the whole.
+TEST(Portfolio, EndsWithTheErrorOfAMember) {
+  const Program one = ParseOrDie("x=1; y=1 ‖ r0=x; r1=y ‖ r0=y");
+  const Program two = ParseOrDie("x=1; y=1 ‖ r1=y; r0=x ‖ r0=y");
+  dpor::Portfolio search(dpor::Portfolio::DefaultMembers(dpor::Policy::kStay, 7));
+  Machine first(one), second(two);
+  sched::Trace trace;
+  bool more = true;
+  for (int k = 0; k < 200 && more; ++k) more = RunOne(k % 3 == 0 ? second : first, search, trace);
+  EXPECT_FALSE(more);
+  EXPECT_NE(search.error().find("step "), std::string::npos) << search.error();
+  EXPECT_FALSE(search.complete());
 }
 
 }  // namespace

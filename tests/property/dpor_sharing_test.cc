@@ -12,7 +12,8 @@ namespace mc::toy {
 namespace {
 
 std::string WhatIsWrong(const Program& program, const Exploration& expected,
-                        const WorkersOptions& options, uint64_t* items = nullptr) {
+                        const WorkersOptions& options, uint64_t* items = nullptr,
+                        uint64_t* resumed = nullptr) {
   const Shared shared = ExploreTogether(program, options);
   const std::string name = std::to_string(options.workers) + " workers, policy " +
                            std::to_string(static_cast<int>(options.policy)) + ", turns " +
@@ -31,6 +32,7 @@ std::string WhatIsWrong(const Program& program, const Exploration& expected,
            std::to_string(expected.traces.size());
   }
   if (items != nullptr) *items += shared.items;
+  if (resumed != nullptr) *resumed += shared.resumed;
   return "";
 }
 
@@ -66,6 +68,32 @@ TEST(Sharing, WhoeverLeavesNothingIsLost) {
     return CheckAll(program, expected, true, &items);
   });
   EXPECT_GT(items, ProgramCount(2500)) << "little was shared";
+}
+
+std::string CheckResumed(const Program& program, const Exploration& expected, uint64_t* resumed) {
+  for (const dpor::Policy policy : kPolicies) {
+    for (const uint32_t workers : {1, 2, 4}) {
+      WorkersOptions options;
+      options.workers = workers;
+      options.policy = policy;
+      options.seed = expected.executions + workers;
+      options.resume = true;
+      options.limit = expected.traces.size();
+      if (std::string wrong = WhatIsWrong(program, expected, options, nullptr, resumed);
+          !wrong.empty()) {
+        return wrong;
+      }
+    }
+  }
+  return "";
+}
+
+TEST(Sharing, WhatIsWrittenDownCanBeResumed) {
+  uint64_t resumed = 0;
+  ForRandomPrograms(ProgramCount(2500), [&](const Program& program, const Exploration& expected) {
+    return CheckResumed(program, expected, &resumed);
+  });
+  EXPECT_GT(resumed, ProgramCount(2500)) << "little was resumed";
 }
 
 std::string FirstSeen(dpor::FrontierMutation mutation) {

@@ -70,7 +70,8 @@ class Workshop {
  public:
   Workshop(const Program& program, const WorkersOptions& options)
       : program_(program), options_(options), random_(options.seed) {
-    frontier_.set_mutation(options.mutation);
+    frontier_ = std::make_unique<dpor::Frontier>();
+    frontier_->set_mutation(options.mutation);
     for (uint32_t w = 0; w < options.workers; ++w) workers_.push_back(NewWorker(w));
   }
 
@@ -78,10 +79,11 @@ class Workshop {
     while (!workers_[0]->search.complete()) {
       const auto w = static_cast<uint32_t>(random_() % workers_.size());
       Turn(w);
+      if (options_.resume && random_() % 8 == 0) Resume();
       for (const auto& worker : workers_) {
         if (result_.error.empty()) result_.error = worker->search.error();
       }
-      if (result_.error.empty()) result_.error = frontier_.error();
+      if (result_.error.empty()) result_.error = frontier_->error();
       if (++turns_ > 50 * options_.limit + 1000) result_.error = "no end";
       if (!result_.error.empty()) return result_;
     }
@@ -94,7 +96,7 @@ class Workshop {
 
  private:
   std::unique_ptr<Worker> NewWorker(uint32_t number) {
-    return std::make_unique<Worker>(program_, frontier_, number, options_);
+    return std::make_unique<Worker>(program_, *frontier_, number, options_);
   }
 
   void Turn(uint32_t number) {
@@ -120,7 +122,7 @@ class Workshop {
           result_.found.Add(worker.machine, worker.trace);
         }
     }
-    workers_[0]->search.AddCounts(frontier_.TakeCounts());
+    workers_[0]->search.AddCounts(frontier_->TakeCounts());
   }
 
   void Leave(uint32_t number) {
@@ -128,15 +130,39 @@ class Workshop {
     worker.search.Leave();
     while (worker.link.Deliver()) {
     }
-    if (frontier_.IsAtWork(number)) result_.error = "a worker that has left has an item";
+    if (frontier_->IsAtWork(number)) result_.error = "a worker that has left has an item";
     result_.items += worker.link.items;
     workers_[number] = NewWorker(number);
+  }
+
+  // What a checkpoint holds: all but the first worker have left.
+  void Resume() {
+    for (uint32_t w = 1; w < workers_.size(); ++w) Leave(w);
+    while (workers_[0]->link.Deliver()) {
+    }
+    dpor::OptimalSearch<false>& search = workers_[0]->search;
+    search.AddCounts(frontier_->TakeCounts());
+    Words words, rest;
+    frontier_->Write(&words);
+    if (!search.WriteRest(&rest)) return;  // it has not begun
+    const dpor::SearchCounts counts = {search.executions(), search.sleep_blocked(),
+                                       search.assumption_failed(), search.transitions()};
+    auto frontier = std::make_unique<dpor::Frontier>();
+    dpor::WordReader reader(words);
+    if (!frontier->Read(reader) || !reader.AtEnd()) result_.error = "a frontier cannot be read";
+    if (!rest.empty()) frontier->Serve(0, rest, &words);
+    workers_.clear();
+    frontier_ = std::move(frontier);
+    for (uint32_t w = 0; w < options_.workers; ++w) workers_.push_back(NewWorker(w));
+    workers_[0]->search.BecomeHelper(&workers_[0]->link);
+    workers_[0]->search.AddCounts(counts);
+    ++result_.resumed;
   }
 
   const Program& program_;
   WorkersOptions options_;
   std::mt19937_64 random_;
-  dpor::Frontier frontier_;
+  std::unique_ptr<dpor::Frontier> frontier_;
   std::vector<std::unique_ptr<Worker>> workers_;
   Shared result_;
   uint64_t turns_ = 0;

@@ -18,6 +18,8 @@ struct WorkersOptions {
   dpor::Policy policy = dpor::Policy::kStay;
   uint64_t seed = 1;
   bool leave = false;  // workers other than the first leave, and others take their places
+  // Now and then all workers are gone, and one begins again with what had been written down.
+  bool resume = false;
   uint64_t limit = 0;  // of executions
   dpor::FrontierMutation mutation = dpor::FrontierMutation::kNone;
 };
@@ -26,6 +28,7 @@ struct Shared {
   Exploration found;
   uint64_t counted = 0;  // executions that the first worker's search has counted in the end
   uint64_t items = 0;    // taken by others
+  uint64_t resumed = 0;
   std::string error;
 };
 

@@ -96,8 +96,12 @@ TEST(Options, ErrorsSayWhatIsWrong) {
   EXPECT_THAT(ErrorOf({"--keepgoing", "t"}), HasSubstr("did you mean --keep-going?"));
   EXPECT_THAT(ErrorOf({"-x", "t"}), HasSubstr("-x"));
   EXPECT_THAT(ErrorOf({"t", "u"}), HasSubstr("one word too many"));
-  EXPECT_THAT(ErrorOf({"--strategy=sideways", "t"}), HasSubstr("odpor, source, dfs, delay, random or pct"));
-  EXPECT_THAT(ErrorOf({"--strategy=pos", "t"}), HasSubstr("not available in this version"));
+  EXPECT_THAT(ErrorOf({"--strategy=sideways", "t"}),
+              HasSubstr("odpor, source, dpor, dfs, delay, random, pct, pos or portfolio"));
+  EXPECT_THAT(ErrorOf({"--strategy=portfolio", "--depth=2", "t"}),
+              HasSubstr("--depth is of --strategy=pct"));
+  EXPECT_THAT(ErrorOf({"--strategy=portfolio", "--preemptions=2", "t"}),
+              HasSubstr("do not go with --strategy"));
   EXPECT_EQ(Parse({"--jobs=4", "t"}).workers, 4u);
   EXPECT_THAT(ErrorOf({"--jobs=65", "t"}), HasSubstr("at most 64"));
   EXPECT_EQ(ErrorOf({"--jobs=1", "t"}), "no error");

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "dpor/dfs.h"
 #include "dpor/source.h"
+#include "dpor/strategy_table.h"
 #include "tests/toy/brute_force.h"
 #include "tests/toy/explore.h"
 
@@ -38,14 +40,19 @@ TEST_P(RegressionTable, OptimalSearch) {
   ExpectCounts(Explore(program, search, 1'000'000), GetParam(), "odpor");
 }
 
-TEST_P(RegressionTable, SourceSets) {
+TEST_P(RegressionTable, SleepSets) {
   const Program program = ParseOrDie(GetParam().text);
-  for (const dpor::Policy policy : kPolicies) {
-    dpor::SourceSearch search(policy, 1);
-    const Exploration found = Explore(program, search, 1'000'000);
-    EXPECT_TRUE(search.complete()) << search.error();
-    ExpectCounts(found, GetParam(), "source");
-    for (const auto& [hash, times] : found.traces) EXPECT_EQ(times, 1u);
+  for (const char* name : {"source", "dpor"}) {
+    for (const dpor::Policy policy : kPolicies) {
+      dpor::SearchOptions options;
+      options.policy = policy;
+      options.seed = 1;
+      const std::unique_ptr<dpor::Search> search = dpor::MakeSearch(name, options);
+      const Exploration found = Explore(program, *search, 1'000'000);
+      EXPECT_TRUE(search->complete()) << search->error();
+      ExpectCounts(found, GetParam(), name);
+      for (const auto& [hash, times] : found.traces) EXPECT_EQ(times, 1u) << name;
+    }
   }
 }
 

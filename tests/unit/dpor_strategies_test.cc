@@ -129,7 +129,7 @@ TEST(Random, SameSeedSameExecutions) {
 TEST(Divergence, IsReportedWithBothBehaviours) {
   const Program one = ParseOrDie("x=1; y=1 ‖ r0=x; r1=y ‖ r0=y");
   const Program two = ParseOrDie("x=1; y=1 ‖ r1=y; r0=x ‖ r0=y");
-  for (const char* name : {"odpor", "source"}) {
+  for (const char* name : {"odpor", "source", "dpor"}) {
     auto search = dpor::MakeSearch(name, {});
     Machine first(one), second(two);
     sched::Trace trace;

@@ -1,4 +1,4 @@
-#include "dpor/source.h"
+#include "dpor/backtracking.h"
 
 #include <algorithm>
 #include <string>
@@ -7,24 +7,25 @@ namespace mc::dpor {
 
 using sched::ThreadId;
 
-SourceSearch::SourceSearch(Policy policy, uint64_t seed)
-    : free_run_(policy, seed), path_(pool_), reversal_(path_), nodes_(1) {}
+BacktrackingSearch::BacktrackingSearch(Policy policy, uint64_t seed)
+    : path_(pool_), reversal_(path_), nodes_(1), free_run_(policy, seed) {}
 
-bool SourceSearch::SameChoices(std::span<const uint32_t> a, std::span<const uint32_t> b) {
+bool BacktrackingSearch::SameChoices(std::span<const uint32_t> a, std::span<const uint32_t> b) {
   for (size_t k = 0; k < a.size() || k < b.size(); ++k) {
     if ((k < a.size() ? a[k] : 0) != (k < b.size() ? b[k] : 0)) return false;
   }
   return true;
 }
 
-void SourceSearch::EnterNode(Node& node) {
+void BacktrackingSearch::EnterNode(Node& node) {
   node.backtrack.clear();
   node.sleep.clear();
   node.finished.clear();
   node.arities.clear();
+  node.enabled.clear();
 }
 
-void SourceSearch::LeaveNode(Node& node) {
+void BacktrackingSearch::LeaveNode(Node& node) {
   for (const Sleeper& s : node.sleep) pool_.Release(s.event);
   for (const Sleeper& s : node.finished) pool_.Release(s.event);
   EnterNode(node);
@@ -34,12 +35,12 @@ void SourceSearch::LeaveNode(Node& node) {
 
 // Calls visit for the sleepers of the node until one returns true.
 template <typename Visit>
-bool SourceSearch::AnySleeper(const Node& node, const Visit& visit) const {
+bool BacktrackingSearch::AnySleeper(const Node& node, const Visit& visit) const {
   return std::ranges::any_of(node.sleep, visit) || std::ranges::any_of(node.finished, visit);
 }
 
 // Does every way for `thread` to run its next block, once it has made the choices `prefix`, sleep?
-bool SourceSearch::Asleep(const Node& node, ThreadId thread, Choices& prefix) const {
+bool BacktrackingSearch::Asleep(const Node& node, ThreadId thread, Choices& prefix) const {
   uint32_t arity = 0;
   const bool ends_here = AnySleeper(node, [&](const Sleeper& s) {
     const EventRecord& e = pool_[s.event];
@@ -60,8 +61,9 @@ bool SourceSearch::Asleep(const Node& node, ThreadId thread, Choices& prefix) co
   return all;
 }
 
-const SourceSearch::Sleeper* SourceSearch::FindSleeper(const Node& node, ThreadId thread,
-                                                       const Choices& choices) const {
+const BacktrackingSearch::Sleeper* BacktrackingSearch::FindSleeper(const Node& node,
+                                                                   ThreadId thread,
+                                                                   const Choices& choices) const {
   const Sleeper* found = nullptr;
   AnySleeper(node, [&](const Sleeper& s) {
     const EventRecord& e = pool_[s.event];
@@ -74,7 +76,7 @@ const SourceSearch::Sleeper* SourceSearch::FindSleeper(const Node& node, ThreadI
 
 // -- Going back ----------------------------------------------------------------------------------
 
-bool SourceSearch::BeginExecution(const sched::Trace&, size_t* keep) {
+bool BacktrackingSearch::BeginExecution(const sched::Trace&, size_t* keep) {
   *keep = 0;
   if (!error_.empty() || complete_) return false;
   if (!started_) {
@@ -90,7 +92,7 @@ bool SourceSearch::BeginExecution(const sched::Trace&, size_t* keep) {
 }
 
 // Goes back to the deepest node with an entry that is to be taken.
-bool SourceSearch::SelectNext() {
+bool BacktrackingSearch::SelectNext() {
   LeaveNode(nodes_[path_.size()]);
   while (path_.size() > 0) {
     const size_t depth = path_.size() - 1;
@@ -107,7 +109,7 @@ bool SourceSearch::SelectNext() {
   return false;
 }
 
-bool SourceSearch::TakeEntry(Node& node, Backtrack* taken) {
+bool BacktrackingSearch::TakeEntry(Node& node, Backtrack* taken) {
   for (size_t k = 0; k < node.backtrack.size(); ++k) {
     if (node.backtrack[k].settled) continue;
     node.backtrack[k].settled = true;
@@ -122,14 +124,15 @@ bool SourceSearch::TakeEntry(Node& node, Backtrack* taken) {
   return false;
 }
 
-void SourceSearch::AddEntry(Node& node, ThreadId thread, const Choices& choices) {
+void BacktrackingSearch::AddEntry(Node& node, ThreadId thread, const Choices& choices) {
   for (const Backtrack& b : node.backtrack) {
     if (b.thread == thread && SameChoices(b.choices, choices)) return;
   }
   node.backtrack.push_back({thread, false, choices});
 }
 
-void SourceSearch::AddOtherValues(Node& node, const EventRecord& event, const Choices& arities) {
+void BacktrackingSearch::AddOtherValues(Node& node, const EventRecord& event,
+                                        const Choices& arities) {
   Choices alternative;
   for (uint32_t k = 0; k < event.choice_count; ++k) {
     for (uint32_t value = 0; value < arities[k]; ++value) {
@@ -144,7 +147,7 @@ void SourceSearch::AddOtherValues(Node& node, const EventRecord& event, const Ch
 // -- While an execution runs ---------------------------------------------------------------------
 
 // Enters the events that have happened since the last call.
-void SourceSearch::Sync(const sched::Trace& trace) {
+void BacktrackingSearch::Sync(const sched::Trace& trace) {
   for (size_t p = path_.size(); p < trace.size(); ++p) {
     path_.Extend(trace, kNoEvent);
     if (nodes_.size() < p + 2) nodes_.resize(p + 2);
@@ -172,7 +175,7 @@ void SourceSearch::Sync(const sched::Trace& trace) {
   }
 }
 
-ThreadId SourceSearch::Next(const sched::Trace& trace, const sched::StateView& state) {
+ThreadId BacktrackingSearch::Next(const sched::Trace& trace, const sched::StateView& state) {
   const size_t position = trace.size();
   block_choices_.clear();
   if (position <= branch_depth_ && runs() > 0) {
@@ -183,12 +186,13 @@ ThreadId SourceSearch::Next(const sched::Trace& trace, const sched::StateView& s
     return sched::kAbandon;
   }
   Sync(trace);
-  const Node& node = nodes_[position];
+  Node& node = nodes_[position];
+  EnterState(node, state);
   Choices none;
   return running_ = free_run_.Pick(state, [&](ThreadId t) { return !Asleep(node, t, none); });
 }
 
-uint32_t SourceSearch::NextChoice(size_t position, uint32_t index, uint32_t arity) {
+uint32_t BacktrackingSearch::NextChoice(size_t position, uint32_t index, uint32_t arity) {
   uint32_t value = 0;
   if (position < branch_depth_ && runs() > 0) {
     const EventRecord& e = path_.record(position);
@@ -215,7 +219,7 @@ uint32_t SourceSearch::NextChoice(size_t position, uint32_t index, uint32_t arit
 
 // -- At the end of an execution ------------------------------------------------------------------
 
-void SourceSearch::EndExecution(const sched::Trace& trace) {
+void BacktrackingSearch::EndExecution(const sched::Trace& trace) {
   const bool first = runs() == 0;
   Count(trace);
   if (!error_.empty()) return;
@@ -232,7 +236,7 @@ void SourceSearch::EndExecution(const sched::Trace& trace) {
   Analyse(trace);
 }
 
-void SourceSearch::Analyse(const sched::Trace& trace) {
+void BacktrackingSearch::Analyse(const sched::Trace& trace) {
   for (Pair& pair : path_.pairs()) {
     const uint32_t last = std::max(pair.second, path_.LastNotAfter(pair.first));
     const uint64_t serial = path_.serial(last);
@@ -242,7 +246,7 @@ void SourceSearch::Analyse(const sched::Trace& trace) {
     if (pair.kind == PairKind::kChoice) {
       AnalyseChoices(pair.first, trace);
     } else if (reversal_.StartPair(pair, trace)) {
-      AddSource(pair.first);
+      AddPoint({pair.first, pair.second, path_.thread(pair.second)});
     }
   }
   const uint32_t exit = path_.exit_position();
@@ -256,14 +260,14 @@ void SourceSearch::Analyse(const sched::Trace& trace) {
                           [&](uint32_t i) { scratch_.push_back(i); });
     if (exit != kNoPosition && path_.thread(exit) != q) scratch_.push_back(exit);
     for (const uint32_t i : scratch_) {
-      if (reversal_.StartBlocked(i, q, trace)) AddSource(i);
+      if (reversal_.StartBlocked(i, q, trace)) AddPoint({i, kNoPosition, q});
     }
   }
 }
 
 // The alternatives of event i go to its node's list. One that sleeps there, and conflicts with
 // D(i), is also treated as a race.
-void SourceSearch::AnalyseChoices(uint32_t i, const sched::Trace& trace) {
+void BacktrackingSearch::AnalyseChoices(uint32_t i, const sched::Trace& trace) {
   Node& node = nodes_[i];
   AddOtherValues(node, path_.record(i), node.arities);
   const auto choices = trace.ChoicesOf(trace.events[i]);
@@ -278,7 +282,7 @@ void SourceSearch::AnalyseChoices(uint32_t i, const sched::Trace& trace) {
   }
 }
 
-bool SourceSearch::ConflictsWithAfter(const EventRecord& e) {
+bool BacktrackingSearch::ConflictsWithAfter(const EventRecord& e) {
   const std::vector<uint32_t>& after = reversal_.model().After();
   const size_t count = reversal_.model().after_count();
   for (size_t k = 0; k < count; ++k) {
@@ -287,8 +291,8 @@ bool SourceSearch::ConflictsWithAfter(const EventRecord& e) {
   return false;
 }
 
-// A source set at node i must contain an initial of u = D(i), or q.
-void SourceSearch::AddSource(uint32_t i) {
+// u = D(i).
+void BacktrackingSearch::AddSource(uint32_t i) {
   Node& node = nodes_[i];
   EventModel& model = reversal_.model();
   const PlannedEvent& q = reversal_.q_prime();
@@ -323,7 +327,7 @@ void SourceSearch::AddSource(uint32_t i) {
   AddEntry(node, first.thread, Choices(first.choices, first.choices + first.choice_count));
 }
 
-double SourceSearch::Estimate() const {
+double BacktrackingSearch::Estimate() const {
   if (complete_ || runs() == 0) return static_cast<double>(runs());
   double share = 1;
   for (size_t depth = path_.size(); depth-- > 0;) {
