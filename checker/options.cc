@@ -425,7 +425,8 @@ absl::Status CheckCertificateOptions(const Options& options) {
   if (!options.check_certificate.empty()) {
     if (options.strategy_given || options.iterative || options.icb || options.pps_given ||
         options.settings != SearchSettings() || !options.replay.empty() || options.list ||
-        !options.test.empty() || options.executions || options.workers != 1) {
+        !options.test.empty() || options.executions || options.workers != 1 ||
+        !options.checkpoint.empty() || options.resume) {
       return Bad(
           "--check-certificate runs what the certificate says: what is searched, and how, stands "
           "in the file");
@@ -458,6 +459,11 @@ absl::Status CheckCertificateOptions(const Options& options) {
   }
   if (options.workers != 1) {
     return Bad("--certificate is written by one process: it does not go with --jobs");
+  }
+  if (!options.checkpoint.empty()) {
+    return Bad(
+        "--certificate is of a search that one run of mc makes from its beginning: it does not go "
+        "with --checkpoint");
   }
   return absl::OkStatus();
 }
@@ -498,10 +504,6 @@ absl::Status CheckTogether(const Options& options) {
   }
   if (!options.checkpoint.empty() && (options.list || !options.replay.empty())) {
     return Bad("--checkpoint is for a search: it does not go with --replay or --list");
-  }
-  if (!options.checkpoint.empty() &&
-      !(options.certificate.empty() && options.check_certificate.empty())) {
-    return Bad("--checkpoint: a certificate is written, and checked, in one go");
   }
   if (!options.checkpoint.empty() &&
       (options.settings.strategy != "odpor" || options.icb || options.settings.preemptions)) {
