@@ -353,6 +353,11 @@ std::vector<OptionEntry> MakeTable() {
              }),
       Flag("internal-eager-jobs", "", &Options::eager_workers),
       Flag("internal-traces", "", &Options::traces),
+      Action("internal-no-detection", "", "",
+             [](Options& options, const std::string&) {
+               options.settings.detection = false;
+               return absl::OkStatus();
+             }),
       Action("internal-policy", "NAME", "",
              [](Options& options, const std::string& value) {
                if (!dpor::PolicyFromName(value)) return Bad("--internal-policy: no such policy");
@@ -498,6 +503,13 @@ absl::Status CheckTogether(const Options& options) {
   }
   if (options.settings.delays != 0 && options.settings.strategy != "delay") {
     return Bad("--delays is of --strategy=delay");
+  }
+  // Races tell which accesses are shared, and what iterative deepening looks at next.
+  if (!options.settings.detection &&
+      (options.SearchesIteratively() ||
+       std::ranges::find(options.settings.disabled, "shared-sites") ==
+           options.settings.disabled.end())) {
+    return Bad("--internal-no-detection needs --strategy and --no-shared-sites");
   }
   if (options.resume && options.checkpoint.empty()) {
     return Bad("--resume needs --checkpoint=DIR: the folder of the search to go on with");

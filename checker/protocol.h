@@ -22,7 +22,7 @@
 //       several, each with as many steps of the one before) narrate=0|1 tree=0|1 (stream explored
 //       executions) sites=0xPC;... (what `all` preempts before, as a restart told; for
 //       strategy=replay) threads=NAME;... (thread names in slot order, see ThreadName)
-//       final_states=0|1 traces=0|1 policy=stay|lowest|highest|random
+//       final_states=0|1 traces=0|1 no_detection=0|1 policy=stay|lowest|highest|random
 //       mutate=NAME (test builds)
 //       workers= (processes that may share the search) eager=0|1 (at once, for tests) memory=
 //       (bytes one may use, 0: no limit) executions= (of a sampling strategy: how many; of

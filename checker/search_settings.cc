@@ -100,6 +100,7 @@ void SearchSettings::AddTo(Message* job) const {
   if (preemptions) job->Set("preemptions", uint64_t{*preemptions});
   if (!checkpoints) job->Set("no_checkpoints", uint64_t{1});
   if (!policy.empty()) job->Set("policy", policy);
+  if (!detection) job->Set("no_detection", uint64_t{1});
   if (!mutate.empty()) job->Set("mutate", mutate);
 }
 

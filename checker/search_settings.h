@@ -37,6 +37,7 @@ struct SearchSettings {
   uint32_t depth = 0, delays = 0;       // of the strategies pct and delay; 0: their defaults
   std::optional<uint32_t> preemptions;  // bounded: at most so many; without: 0, 1, 2, ... in turn
   std::string policy;                   // of free runs, for tests; "" is the default
+  bool detection = true;                // of races; without, only to see what it costs
   bool checkpoints = true;              // executions go on from the middle of a common prefix
   std::string mutate;                   // a deliberate mistake; test builds only
 

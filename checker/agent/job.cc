@@ -129,6 +129,7 @@ std::unique_ptr<Job> Job::FromMessage(const Message& m, std::string* error) {
   job->output_ = m.Number("output") != 0;
   job->final_states_ = m.Number("final_states") != 0;
   job->traces_ = m.Number("traces") != 0;
+  job->detects_ = m.Number("no_detection") == 0;
   job->records_ = m.Number("record") != 0;
   job->workers_ = static_cast<uint32_t>(std::max<uint64_t>(1, m.Number("workers")));
   job->shares_at_once_ = m.Number("eager") != 0;
@@ -235,7 +236,8 @@ void Job::Activate(sched::Scheduler& scheduler) {
   scheduler.Configure(options_);
   for (uint64_t pc : learned_) scheduler.sites().Learn(pc);
   scheduler.BoundLoops(bounded_loops_);
-  scheduler.SetObservers({detector_.get()});
+  scheduler.SetObservers(detects_ ? std::vector<sched::Observer*>{detector_.get()}
+                                  : std::vector<sched::Observer*>());
   search_->Resume();
 }
 

@@ -131,6 +131,7 @@ class Job {
   std::string test_;
   std::vector<std::string> thread_names_;
   bool tree_ = false, output_ = false, final_states_ = false, records_ = false, traces_ = false;
+  bool detects_ = true;  // false: only to see what the detection of races costs
   TraceWriter recorded_;
   sched::ExecutionOptions options_;
   racedet::CandidateRule rule_ = racedet::CandidateRule::kLimitedHappensBefore;

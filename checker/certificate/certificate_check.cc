@@ -37,7 +37,7 @@ std::string NameOfThread(ThreadId thread) { return absl::StrCat("T", thread); }
 }  // namespace
 
 CertificateCheck::CertificateCheck(const RecordedTraces& traces)
-    : traces_(traces), order_(traces), rules_(traces, order_), cut_(order_) {
+    : traces_(traces), order_(traces), rules_(order_), cut_(order_) {
   for (const RecordedEvent& event : traces.events) {
     for (const RecordedAccess& access : event.accesses) {
       alive_modelled_ |= sched::KindOf(access.begin) == CellKind::kAlive;

@@ -52,8 +52,7 @@ struct NextBlock {
 
 class Enabledness {
  public:
-  Enabledness(const RecordedTraces& traces, const CausalOrder& order)
-      : traces_(traces), order_(order) {}
+  explicit Enabledness(const CausalOrder& order) : order_(order) {}
 
   // Notes the current trace's counts of semaphores before their first changes; false if another
   // trace says otherwise.
@@ -87,7 +86,6 @@ class Enabledness {
   bool SpinnerWoken(const Cut& cut, const NextBlock& next) const;
   size_t AfterLastOf(const Cut& cut, sched::ThreadId thread) const;
 
-  const RecordedTraces& traces_;
   const CausalOrder& order_;
   absl::flat_hash_map<sched::Cell, int64_t> first_counts_;
 };

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Measures how fast the searches are, and prints the table of dpor/README.md: each program under several searches, the median
+# of some runs. Usage: tests/bench/strategy_table.sh [RUNS [SECONDS]] (after a build of mc, counts and json_field in build/, or
+# in $BUILD). A search that takes more than SECONDS (default 60) is left out. Nothing else should run meanwhile.
+set -euo pipefail
+
+runs=${1:-5} most=${2:-60}
+BUILD=${BUILD:-build}
+mc=$BUILD/tools/mc counts=$BUILD/tests/programs/counts field=$BUILD/tests/e2e/json_field
+report=$(mktemp)
+trap 'rm -f "$report"' EXIT
+
+searches='
+odpor                               | --strategy=odpor
+odpor, from the beginning each time | --strategy=odpor --no-checkpoints
+odpor, every access                 | --strategy=odpor --no-shared-sites
+the same, no race detection         | --strategy=odpor --no-shared-sites --internal-no-detection
+source                              | --strategy=source
+dpor                                | --strategy=dpor
+'
+programs=('lastzero 10' 'lastzero 15' 'readers 13' 'readers 15' 'ainc 7' 'ainc 9' 'indexer 15' 'indexer 16' 'lockinc 7'
+  'lockinc 8' 'cinc 4' 'cinc 5' 'fib 5' 'fib 6')
+
+# Seconds of the search itself, or nothing if it did not end.
+measure() { # PROGRAM mc-arguments...
+  local program=$1
+  shift
+  read -ra words <<<"$program"
+  "$mc" --quiet --pp=all --time="${most}s" --json="$report" "$@" "$counts" -- "${words[@]}" >/dev/null
+  [[ $("$field" "$report" jobs.0.complete) == true ]] || return 0
+  "$field" "$report" jobs.0.seconds
+}
+
+printf '| program | search | executions | given up | transitions | seconds | executions/s | ns/transition | MB |\n'
+printf '|---|---|---|---|---|---|---|---|---|\n'
+for program in "${programs[@]}"; do
+  while IFS='|' read -r name options; do
+    [[ -z ${name// /} ]] && continue
+    read -ra options <<<"$options"
+    times=()
+    for ((run = 0; run < runs; ++run)); do
+      seconds=$(measure "$program" "${options[@]}")
+      [[ -n $seconds ]] || break
+      times+=("$seconds")
+    done
+    ((${#times[@]} == runs)) || continue
+    printf '%s\n' "${times[@]}" | sort -g | sed -n "$(((runs + 1) / 2))p" | awk \
+      -v program="${program/ /(}" -v name="$(sed 's/ *$//' <<<"$name")" -v executions="$("$field" "$report" executions)" \
+      -v blocked="$("$field" "$report" executions_blocked)" -v transitions="$("$field" "$report" transitions)" \
+      -v kilobytes="$("$field" "$report" max_rss_kb)" '{
+        printf "| %s | %s | %d | %d | %d | %.3f | %d | %d | %d |\n", program ")", name, executions, blocked, transitions, $1,
+          executions / $1, 1e9 * $1 / transitions, kilobytes / 1024
+      }'
+  done <<<"$searches"
+done
