@@ -339,13 +339,21 @@ int CertificateRun::Finish(Outcome outcome) {
           "accepted: ", traces, " with preemption points ",
           certificate_.origin.search.preemption_points, ", executed again, and none is missing (",
           Count(obligations_, "reversal"), " and choices looked for)");
+      // Nobody has looked for candidates that are no preemption points.
+      const bool verifies = certificate_.origin.search.preemption_points == "all";
       if (findings_->bugs().empty()) {
-        Print(absl::StrCat("mc: ", palette_.Green("VERIFIED"), " certificate ", all, "\n"));
+        Print(absl::StrCat(
+            "mc: ",
+            verifies ? palette_.Green("VERIFIED") : "NO BUG FOUND with these preemption points;",
+            " certificate ", all, "\n"));
         return 0;
       }
       const Bug& bug = MainBug(*findings_);
       Print(absl::StrCat("mc: ", palette_.Red("BUG"), " ", View(sched::NameOf(bug.kind)), " at ",
                          PlaceOf(bug, symbolizer_.get()).Where(),
+                         findings_->bugs().size() == 1
+                             ? ""
+                             : absl::StrCat(" and ", findings_->bugs().size() - 1, " more"),
                          " in executions of the certificate, which is ", all, "\n"));
       return 0;
     }

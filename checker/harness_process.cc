@@ -302,6 +302,7 @@ absl::Status HarnessProcess::ForkWorker() {
     }
     return StartFailure(text);
   }
+  if (event.kind == EventKind::kInterrupted) return absl::CancelledError("interrupted");
   return StartFailure("it did not start a worker process");
 }
 

@@ -72,12 +72,14 @@ std::optional<SearchEnd> JobEngine::RunJob(Job* job) {
     const uint64_t used = total.executions + total.blocked;
     const uint64_t used_by_job = job->progress.executions + job->progress.blocked;
     const absl::Duration left = deadline_ - now_();
-    if (left <= absl::ZeroDuration()) end = SearchEnd::kTimeBudget;
-    if (used >= options_.executions) end = SearchEnd::kExecutionBudget;
-    if (end) break;
+    if (!runner_->KnowsAnswer()) {
+      if (left <= absl::ZeroDuration()) end = SearchEnd::kTimeBudget;
+      if (used >= options_.executions) end = SearchEnd::kExecutionBudget;
+      if (end) break;
+    }
     SliceLimits limits;
     limits.executions =
-        std::min(options_.executions - used,
+        std::min(options_.executions - std::min(used, options_.executions),
                  options_.executions_per_job - std::min(used_by_job, options_.executions_per_job));
     limits.time = std::min(slice, left);
     limits.stop_on_bug = !options_.keep_going;

@@ -79,6 +79,8 @@ class JobRunner {
   // Starts or continues the search of the state space of `pps`. `job` names it in later calls.
   virtual SliceResult Run(int job, const PpSet& pps, const SliceLimits& limits,
                           JobEvents& events) = 0;
+  // Is the next answer of Run known already, from an earlier search? Then no budget counts for it.
+  virtual bool KnowsAnswer() const { return false; }
   // The search is not needed any more.
   virtual void Drop(int job) = 0;
   // True if suspended searches should be given up to make room.

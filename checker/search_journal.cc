@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -93,14 +94,20 @@ absl::StatusOr<std::unique_ptr<JournalFolder>> JournalFolder::Open(const std::st
   }
   fs::create_directories(path, error);
   if (error) return FileError("cannot make the folder", path, error.value());
-  const std::string lock_path = (fs::path(path) / "lock").string();
+  const std::string lock_path = (fs::path(path) / "mc.lock").string();
   const int lock = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (lock < 0) return FileError("cannot write", lock_path, errno);
   std::unique_ptr<JournalFolder> folder(new JournalFolder(path, lock));
   // One that was killed just now may not be quite gone.
-  const absl::Time latest = absl::Now() + absl::Seconds(5);
+  const absl::Time begin = absl::Now();
+  bool said = false;
   while (flock(lock, LOCK_EX | LOCK_NB) != 0) {
-    if (absl::Now() < latest) {
+    const absl::Duration waited = absl::Now() - begin;
+    if (waited < absl::Seconds(5)) {
+      if (!said && waited > absl::Seconds(1)) {
+        fprintf(stderr, "mc: waiting for another mc, which uses %s\n", path.c_str());
+        said = true;
+      }
       absl::SleepFor(absl::Milliseconds(20));
       continue;
     }
@@ -228,7 +235,11 @@ absl::StatusOr<std::string> SearchJournal::StateOf(int job) const {
   if (found == states_.end()) return std::string();
   const std::string path = StatePath(job, found->second.number);
   absl::StatusOr<std::string> text = ReadAll(path);
-  if (text.ok() && CheckOf(*text) != found->second.check) {
+  if (!text.ok()) {
+    return absl::DataLossError(
+        absl::StrCat(text.status().message(), ": begin again with another folder"));
+  }
+  if (CheckOf(*text) != found->second.check) {
     return absl::DataLossError(absl::StrCat(
         "--resume: ", path, " is damaged (the sum is wrong): begin again with another folder"));
   }

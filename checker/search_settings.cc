@@ -51,7 +51,10 @@ absl::Status SetYesNo(std::string_view name, std::string_view value, bool* out) 
 
 absl::Status SetNumber(std::string_view name, std::string_view value, uint64_t* out) {
   const auto number = ParseNumber<uint64_t>(value);
-  if (!number) return Unknown(name, value);
+  if (!number) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", View(value), "' is no value of ", View(name), ": it must be a number"));
+  }
   *out = *number;
   return absl::OkStatus();
 }

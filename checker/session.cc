@@ -350,8 +350,12 @@ void Session::WriteFinalStates(const std::string& test, const WorkerRunner& runn
     lines.insert(absl::StrCat(prefix, "state ", state, "\n"));
   }
   for (const auto& bug : result.findings->bugs()) {
-    lines.insert(absl::StrCat(prefix, "bug ", View(sched::NameOf(bug->kind)), " ",
-                              PlaceOf(*bug, symbolizer_.get()).Where(), "\n"));
+    std::string where = PlaceOf(*bug, symbolizer_.get()).Where();
+    if (bug->IsDataRace()) {  // of two lines, whichever side was met first
+      const auto [a, b] = result.findings->LinesOf(*bug->race);
+      where = std::max(a, b);
+    }
+    lines.insert(absl::StrCat(prefix, "bug ", View(sched::NameOf(bug->kind)), " ", where, "\n"));
   }
   absl::StrAppend(&final_states_, absl::StrJoin(lines, ""));
 }

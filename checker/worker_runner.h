@@ -72,6 +72,7 @@ class WorkerRunner final : public JobRunner {
   void set_on_bug(std::function<void(Bug*)> callback) { on_bug_ = std::move(callback); }
 
   SliceResult Run(int job, const PpSet& pps, const SliceLimits& limits, JobEvents& events) override;
+  bool KnowsAnswer() const override { return journal_ != nullptr && journal_->replaying(); }
   void Drop(int job) override;
   bool MemoryIsShort() override;
 

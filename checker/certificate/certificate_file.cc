@@ -76,6 +76,10 @@ absl::StatusOr<std::string> ReadWhole(const std::string& path) {
   if (stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
     return absl::NotFoundError(strerror(EISDIR));
   }
+  // Others may have no end, or wait for a writer.
+  if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    return absl::InvalidArgumentError("it is no ordinary file");
+  }
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) return absl::NotFoundError(strerror(errno));
