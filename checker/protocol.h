@@ -90,6 +90,9 @@ namespace mc::checker {
 
 inline constexpr const char kControlFdVariable[] = "MC_CONTROL_FD";
 inline constexpr const char kSharedFdVariable[] = "MC_SHARED_FD";
+// Variables that begin so only fill the environment up: wherever mc is started, the program's
+// arguments lie at the same addresses. They are gone before main.
+inline constexpr const char kPaddingPrefix[] = "MC_PADDING_";
 inline constexpr const char kEntryVariable[] = "MC_ENTRY";  // "main" or "check:N"
 inline constexpr const char kProtocolVersion[] = "2";
 // The version of mc and of its runtime library: they must be the same.

@@ -38,6 +38,7 @@ Message HeaderOf(const Options& options, const Hello& hello, const std::string& 
   Message header("header");
   header.Set("version", kVersion).Set("harness", hello.build_id);
   header.Set("modules", LayoutOf(hello.modules));
+  header.Set("name", options.harness);
   header.Set("arguments", absl::StrJoin(options.arguments, " "));
   header.Set("entry", hello.entry).Set("test", test);
   header.Set("--iterative", YesNo(options.SearchesIteratively()));

@@ -169,10 +169,19 @@ int NumberFromEnvironment(const char* name) {
   return text == nullptr ? -1 : atoi(text);
 }
 
+void RemovePadding() {
+  char** out = environ;
+  for (char** in = environ; *in != nullptr; ++in) {
+    if (strncmp(*in, kPaddingPrefix, sizeof kPaddingPrefix - 1) != 0) *out++ = *in;
+  }
+  *out = nullptr;
+}
+
 // Under a supervisor the process serves it at the entry it asks for: main, or the n-th mc::Check
 // (then the program runs on as an ordinary one until it gets there).
 int RunUnderSupervisor(const sched::ProgramEntry& entry) {
   const char* wanted = getenv(kEntryVariable);
+  if (wanted != nullptr) RemovePadding();
   if (wanted != nullptr && strncmp(wanted, "check:", 6) == 0) {
     return entry.main(entry.argc, entry.argv, entry.environment);
   }
