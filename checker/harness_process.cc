@@ -21,11 +21,11 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "checker/harness_file.h"
 #include "checker/interruption.h"
+#include "checker/padded_environment.h"
 #include "checker/system_limits.h"
 #include "checker/text.h"
 #include "checker/worker_death.h"
@@ -227,25 +227,6 @@ void HarnessProcess::RunChild(pid_t supervisor, int control_fd, int error_fd, in
   execvp(argv[0], argv.data());
   fail(ChildFailure::kExec);
   abort();
-}
-
-// What a search has seen of memory, and writes down, is full of addresses. Those of the arguments
-// depend on how long the environment is, and the file's name: the kernel puts all of it above them.
-void HarnessProcess::PadEnvironment(const std::string& path) {
-  constexpr size_t kVariables = 256, kBytes = 64 << 10;
-  rlimit stack;  // with a small one there is no room
-  if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur < 16 * kBytes) return;
-  size_t count = 1, bytes = path.size() + 1;  // and one more, which takes what is left
-  for (char** variable = environ; *variable != nullptr; ++variable, ++count) {
-    bytes += strlen(*variable) + 1;
-  }
-  const auto name = [](size_t number) { return absl::StrFormat("%s%03d", kPaddingPrefix, number); };
-  const size_t empty = name(0).size() + 2;
-  for (size_t number = 1; count % kVariables != 0; ++number, ++count, bytes += empty) {
-    setenv(name(number).c_str(), "", 1);
-  }
-  bytes += empty;
-  setenv(name(0).c_str(), std::string((kBytes - bytes % kBytes) % kBytes, '.').c_str(), 1);
 }
 
 absl::Status HarnessProcess::AwaitHello() {

@@ -98,7 +98,6 @@ class HarnessProcess {
   absl::Status OpenSharedMemory();
   absl::Status Launch();
   [[noreturn]] void RunChild(pid_t supervisor, int control_fd, int error_fd, int report_fd);
-  static void PadEnvironment(const std::string& path);
   absl::Status AwaitHello();
   absl::Status StartFailure(std::string_view what);
   void Poll(absl::Duration timeout);

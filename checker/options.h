@@ -76,6 +76,9 @@ struct Options {
   bool SearchesIteratively() const { return iterative || !(strategy_given || pps_given || icb); }
 };
 
+// An error says which options do not go together, and why.
+absl::Status CheckTogether(const Options& options);
+
 // The words after the program's name. An error says what was wrong and what to do.
 absl::StatusOr<Options> ParseOptions(const std::vector<std::string>& words);
 

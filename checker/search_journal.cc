@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kHeader = "mc-checkpoint";
-constexpr std::string_view kVersion = "1";
+constexpr std::string_view kFormat = "1";
 constexpr std::string_view kEnding = ".journal";
 constexpr std::string_view kCheckField = " check=";  // the last of a commit
 constexpr uint64_t kFirstCheck = 0xcbf29ce484222325u;
@@ -161,7 +161,7 @@ absl::Status SearchJournal::Begin(const Message& header) {
   fd_ = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd_ < 0) return FileError("cannot write", path, errno);
   Message first(kHeader);
-  first.Set("format", kVersion);
+  first.Set("format", kFormat);
   for (const auto& [name, value] : header.fields()) first.Set(name, value);
   const std::string text = first.Encode() + "\n";
   check_ = CheckOf(text);
@@ -186,7 +186,7 @@ absl::Status SearchJournal::Read(const Message& header) {
     }
     if (at == 0) {
       if (record.type() != kHeader) return Damaged("it is no checkpoint of mc");
-      if (record.Text("format") != kVersion) return Damaged("it comes from another version of mc");
+      if (record.Text("format") != kFormat) return Damaged("it comes from another version of mc");
       if (const std::string difference = Difference(record, header); !difference.empty()) {
         return absl::FailedPreconditionError(absl::StrCat("--resume: the checkpoint in ", folder_,
                                                           " is of another search: ", difference));

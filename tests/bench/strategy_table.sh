@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures how fast the searches are, and prints the table of dpor/README.md: each program under several searches, the median
+# Measures how fast the searches are, and prints a table: each program under several searches, the median
 # of some runs. Usage: tests/bench/strategy_table.sh [RUNS [SECONDS]] (after a build of mc, counts and json_field in build/, or
 # in $BUILD). A search that takes more than SECONDS (default 60) is left out. Nothing else should run meanwhile.
 set -euo pipefail

@@ -2,6 +2,7 @@
 // once, whoever runs when, however late messages come, whoever leaves.
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <string>
 
 #include "tests/toy/explore.h"
@@ -36,17 +37,18 @@ std::string WhatIsWrong(const Program& program, const Exploration& expected,
   return "";
 }
 
-std::string CheckAll(const Program& program, const Exploration& expected, bool leave,
-                     uint64_t* items) {
+// `options` but for what is varied: policies, numbers of workers, turns.
+std::string CheckAll(const Program& program, const Exploration& expected, WorkersOptions options,
+                     std::initializer_list<uint32_t> workers, uint64_t* items,
+                     uint64_t* resumed = nullptr) {
+  options.limit = expected.traces.size();
   for (const dpor::Policy policy : kPolicies) {
-    for (const uint32_t workers : {2, 3, 5}) {
-      WorkersOptions options;
-      options.workers = workers;
+    for (const uint32_t number : workers) {
+      options.workers = number;
       options.policy = policy;
-      options.seed = expected.executions + workers;
-      options.leave = leave;
-      options.limit = expected.traces.size();
-      if (std::string wrong = WhatIsWrong(program, expected, options, items); !wrong.empty()) {
+      options.seed = expected.executions + number;
+      if (std::string wrong = WhatIsWrong(program, expected, options, items, resumed);
+          !wrong.empty()) {
         return wrong;
       }
     }
@@ -57,7 +59,7 @@ std::string CheckAll(const Program& program, const Exploration& expected, bool l
 TEST(Sharing, WorkersTogetherEqualBruteForce) {
   uint64_t items = 0;
   ForRandomPrograms(ProgramCount(2500), [&](const Program& program, const Exploration& expected) {
-    return CheckAll(program, expected, false, &items);
+    return CheckAll(program, expected, {}, {2, 3, 5}, &items);
   });
   EXPECT_GT(items, ProgramCount(2500)) << "little was shared";
 }
@@ -65,33 +67,15 @@ TEST(Sharing, WorkersTogetherEqualBruteForce) {
 TEST(Sharing, WhoeverLeavesNothingIsLost) {
   uint64_t items = 0;
   ForRandomPrograms(ProgramCount(2500), [&](const Program& program, const Exploration& expected) {
-    return CheckAll(program, expected, true, &items);
+    return CheckAll(program, expected, {.leave = true}, {2, 3, 5}, &items);
   });
   EXPECT_GT(items, ProgramCount(2500)) << "little was shared";
-}
-
-std::string CheckResumed(const Program& program, const Exploration& expected, uint64_t* resumed) {
-  for (const dpor::Policy policy : kPolicies) {
-    for (const uint32_t workers : {1, 2, 4}) {
-      WorkersOptions options;
-      options.workers = workers;
-      options.policy = policy;
-      options.seed = expected.executions + workers;
-      options.resume = true;
-      options.limit = expected.traces.size();
-      if (std::string wrong = WhatIsWrong(program, expected, options, nullptr, resumed);
-          !wrong.empty()) {
-        return wrong;
-      }
-    }
-  }
-  return "";
 }
 
 TEST(Sharing, WhatIsWrittenDownCanBeResumed) {
   uint64_t resumed = 0;
   ForRandomPrograms(ProgramCount(2500), [&](const Program& program, const Exploration& expected) {
-    return CheckResumed(program, expected, &resumed);
+    return CheckAll(program, expected, {.resume = true}, {1, 2, 4}, nullptr, &resumed);
   });
   EXPECT_GT(resumed, ProgramCount(2500)) << "little was resumed";
 }
