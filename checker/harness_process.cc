@@ -19,9 +19,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "checker/harness_file.h"
 #include "checker/interruption.h"
@@ -36,8 +34,6 @@ namespace {
 constexpr size_t kErrorTailSize = 4096;
 constexpr absl::Duration kTick = absl::Milliseconds(100);
 constexpr absl::Duration kStopGrace = absl::Seconds(5);
-// Between two looks at the worker, if nothing keeps us from looking.
-constexpr absl::Duration kLongestPause = absl::Seconds(2);
 // Descriptor numbers in the child. Below 10, so that a shell in between passes them on.
 constexpr int kChildControlFd = 8;
 constexpr int kChildSharedFd = 9;
@@ -387,7 +383,7 @@ HarnessProcess::Event HarnessProcess::Handle(Message message) {
   if (event.message.type() == "worker-started") {
     worker_alive_ = true;
     worker_pid_ = static_cast<pid_t>(event.message.Number("pid"));
-    last_transition_ = absl::Now();
+    hang_watch_.Start(absl::Now());
     killed_because_ = EventKind::kWorkerDied;
     stop_asked_ = absl::InfiniteFuture();
   } else if (event.message.type() == "worker-died") {
@@ -436,47 +432,9 @@ HarnessProcess::Event HarnessProcess::Receive(absl::Duration timeout) {
 }
 
 bool HarnessProcess::Hangs() {
-  const uint64_t transitions = shared_->transitions;
   const absl::Time now = absl::Now();
-  // Whoever was stopped, or had the machine put to sleep under it, did not try to go on.
-  const bool we_were_stopped = now - last_hang_check_ > kLongestPause;
-  last_hang_check_ = now;
-  if (transitions != seen_transitions_ || shared_->in_program == 0 || we_were_stopped) {
-    seen_transitions_ = transitions;
-    last_transition_ = now;
-    return false;
-  }
-  if (now - last_transition_ <= kTick) return false;
-  const WorkerStanding standing = LookAtWorker();
-  // The time in which it is stopped does not count; nor does any before that, for simplicity.
-  if (standing.state == 'T' || standing.state == 't') last_transition_ = now;
-  if (now - last_transition_ <= 2 * kTick) processor_time_before_ = standing.processor_time;
-  if (now - last_transition_ <= options_.hang_timeout) return false;
-  // On a machine that is busy it may want to go on, and hardly be let.
-  return standing.state != 'R' ||
-         standing.processor_time - processor_time_before_ > options_.hang_timeout / 2;
-}
-
-HarnessProcess::WorkerStanding HarnessProcess::LookAtWorker() const {
-  std::ifstream file(absl::StrCat("/proc/", worker_pid_, "/stat"));
-  std::string line;
-  std::getline(file, line);
-  // PID (NAME) STATE and numbers; NAME may have parentheses of its own. The 14th and 15th of all
-  // are its processor time, in the program and in the kernel, in ticks.
-  const size_t name_end = line.rfind(") ");
-  WorkerStanding standing;
-  if (name_end == std::string::npos) return standing;
-  const std::vector<std::string> fields = absl::StrSplit(line.substr(name_end + 2), ' ');
-  constexpr size_t kUser = 11, kSystem = 12;
-  uint64_t user, system;
-  if (fields.size() <= kSystem || fields[0].empty() || !absl::SimpleAtoi(fields[kUser], &user) ||
-      !absl::SimpleAtoi(fields[kSystem], &system)) {
-    return standing;
-  }
-  standing.state = fields[0][0];
-  standing.processor_time =
-      absl::Seconds(static_cast<double>(user + system) / static_cast<double>(sysconf(_SC_CLK_TCK)));
-  return standing;
+  return hang_watch_.IsQuiet(now, shared_->transitions, shared_->in_program != 0) &&
+         hang_watch_.Hangs(now, ReadWorkerStanding(worker_pid_));
 }
 
 // What an execution takes is its growth while it runs: the searches' own memory is not the

@@ -23,6 +23,7 @@
 #include "checker/message.h"
 #include "checker/protocol.h"
 #include "checker/symbolizer.h"
+#include "checker/worker_watch.h"
 
 namespace mc::checker {
 
@@ -35,7 +36,7 @@ struct HarnessOptions {
   int attach_control_fd = -1;         // talk to a running zygote instead of starting one
   int attach_shared_fd = -1;          // its shared memory, -1 for none
   absl::Duration hello_timeout = absl::Seconds(10);
-  // Without a transition: hangs, if it had half of that time of a processor or did not want more.
+  // Without a transition: may hang (checker/worker_watch.h).
   absl::Duration hang_timeout = absl::Seconds(10);
   uint64_t memory_limit = 0;  // bytes one execution may take; 0: no limit
 };
@@ -94,7 +95,8 @@ class HarnessProcess {
   uint64_t SampleWorkerRss();
 
  private:
-  explicit HarnessProcess(const HarnessOptions& options) : options_(options) {}
+  explicit HarnessProcess(const HarnessOptions& options)
+      : options_(options), hang_watch_(options.hang_timeout, options.memory_limit) {}
   absl::Status OpenSharedMemory();
   absl::Status Launch();
   [[noreturn]] void RunChild(pid_t supervisor, int control_fd, int error_fd, int report_fd);
@@ -106,11 +108,6 @@ class HarnessProcess {
   bool TakeLine(Message* message);
   Event Handle(Message message);
   bool Hangs();
-  struct WorkerStanding {
-    char state = '?';  // as the kernel names it: R runs or wants to, T and t are stopped
-    absl::Duration processor_time;
-  };
-  WorkerStanding LookAtWorker() const;
   bool TakesTooMuchMemory();
   void KillWorker();
   void Finish();
@@ -129,10 +126,7 @@ class HarnessProcess {
   size_t consumed_ = 0;  // of input_
   std::string error_tail_;
   uint64_t max_rss_kb_ = 0;
-  uint64_t seen_transitions_ = 0;
-  absl::Time last_transition_;
-  absl::Time last_hang_check_;
-  absl::Duration processor_time_before_;  // of the worker, soon after last_transition_
+  HangWatch hang_watch_;
   uint64_t seen_executions_ = 0;
   uint64_t rss_at_execution_ = 0;  // kilobytes, when the execution that runs was first seen
   absl::Time last_memory_check_;
