@@ -288,7 +288,8 @@ std::vector<OptionEntry> MakeTable() {
       Action("memory", "SIZE",
              "what a worker may use, as in 512M or 2G (default: half of the machine's):\n"
              "a program that takes more in one execution has a bug; when searches\n"
-             "do, suspended ones are given up",
+             "do, suspended ones are given up, and what one has still to do goes to a\n"
+             "file in TMPDIR (or /var/tmp)",
              SetMemory),
       Action("jobs", "N", "processes that share a search (default 1; odpor only)", SetJobs),
       Setting("seed", "N", "for random choices and for the program's random numbers"),
@@ -362,6 +363,13 @@ std::vector<OptionEntry> MakeTable() {
              [](Options& options, const std::string& value) {
                if (!dpor::PolicyFromName(value)) return Bad("--internal-policy: no such policy");
                options.settings.policy = value;
+               return absl::OkStatus();
+             }),
+      Action("internal-request-memory", "BYTES", "",
+             [](Options& options, const std::string& value) {
+               const auto number = ParseNumber<uint64_t>(value);
+               if (!number) return Bad("--internal-request-memory needs a number");
+               options.request_memory = *number;
                return absl::OkStatus();
              }),
       Action("internal-mutate", "NAME", "",

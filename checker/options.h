@@ -46,8 +46,9 @@ struct Options {
   FailOnRace fail_on_race = FailOnRace::kConfirmed;
   bool keep_going = false;
   absl::Duration time = absl::Hours(1);
-  uint64_t memory = DefaultMemory();  // bytes a worker may use
-  uint32_t workers = 1;               // processes that share a search
+  uint64_t memory = DefaultMemory();       // bytes a worker may use
+  uint32_t workers = 1;                    // processes that share a search
+  std::optional<uint64_t> request_memory;  // bytes, instead of a part of `memory`: tests
   bool eager_workers = false;  // from the first execution on, whether that pays or not: tests
   std::optional<uint64_t> executions;
   bool require_complete = false;

@@ -24,11 +24,13 @@
 //       strategy=replay) threads=NAME;... (thread names in slot order, see ThreadName)
 //       final_states=0|1 traces=0|1 no_detection=0|1 policy=stay|lowest|highest|random
 //       mutate=NAME (test builds)
-//       workers= (processes that may share the search) eager=0|1 (at once, for tests) memory=
-//       (bytes one may use, 0: no limit) executions= (of a sampling strategy: how many; of
-//       strategy=law-check: pairs of events) record=0|1 (stream what is recorded of executions, for
-//       a certificate) full_barriers=0|1 (as a restart told) preemptions= (strategy=bounded: at
-//       most so many; else 0, 1, 2, ... in turn) depth= (strategy=pct) delays= (strategy=delay)
+//       workers= (processes that may share the search) eager=0|1 (at once, for tests)
+//       memory= (bytes one may use, 0: no limit) requests= (of these, for what searches have still
+//       to do) spill= (folder for what there is no memory for)
+//       executions= (of a sampling strategy: how many; of strategy=law-check: pairs of events)
+//       record=0|1 (stream what is recorded of executions, for a certificate)
+//       full_barriers=0|1 (as a restart told) preemptions= (strategy=bounded: at most so many; else
+//       0, 1, 2, ... in turn) depth= (strategy=pct) delays= (strategy=delay)
 //   run id= executions= milliseconds= stop_on_bug=0|1     as far as the limits allow; then paused
 //   or complete drop id= quit
 //   save id=     between runs: asks for the state of the job's search
@@ -42,7 +44,9 @@
 //            handlers, in any execution so far, for threads that ran when the program ended)
 //            left_out=0|1 (by a bound) preemptions_covered= (all with up to so many were run)
 //            chance= (of a sample: that one execution shows a bug of the kind it looks for)
-//            helpers_rss= (the most memory a process that shared a search took, in kilobytes)
+//            spilled= (how many waiting requests this worker has put into a file) spill_problem=
+//            (why it could not) helpers_rss= (the most memory a process that shared a search took,
+//            in kilobytes)
 //   race id= a=PC b=PC a_kind= b_kind= (read|write|atomic read|...|free|allocate|sync)
 //   status=suspected|confirmed|malloc-recycle
 //        unordered=0|1 object= (what the address is: "global+0x..", "heap block of 24 bytes

@@ -487,6 +487,15 @@ std::string FormatNotes(const RunReport& report, bool verbose) {
     absl::StrAppend(&out, "note: --jobs: a search was run by one process: ", report.why_alone,
                     "\n");
   }
+  if (report.spilled_requests != 0) {
+    absl::StrAppend(&out, "note: --memory: a search put ", report.spilled_requests,
+                    " of the sequences that it had still to follow into a file for lack of memory, "
+                    "which takes time\n");
+  }
+  if (!report.spill_problem.empty()) {
+    absl::StrAppend(&out, "note: --memory: a search took more memory than its part, since ",
+                    report.spill_problem, ": give another folder in TMPDIR, or more memory\n");
+  }
   if (!report.checkpoint.empty() && !report.complete()) {
     absl::StrAppend(&out, "note: the search is saved in ", report.checkpoint,
                     ": --resume goes on with it\n");

@@ -51,6 +51,8 @@ struct RunReport {
   std::vector<UnseenFunction> unseen_functions;
   std::set<std::string> bounded_loops;  // where loops are of which not all rounds were searched
   std::string why_alone;                // why a search was not shared by several processes; or ""
+  uint64_t spilled_requests = 0;        // the most that one worker put into a file
+  std::string spill_problem;            // why it could not; or ""
   std::string checkpoint;               // where the search can be gone on with, or ""
   bool handlers_waited = false;  // exit handlers, for threads that ran when the program ended
 

@@ -134,6 +134,7 @@ absl::Status WriteJson(const std::string& path, const RunReport& report, Symboli
   }
   Json json = Skeleton(report.verdict(), saturated, total, report.seconds);
   json["max_rss_kb"] = report.max_rss_kb;
+  json["spilled_requests"] = report.spilled_requests;
   json["seed"] = report.seed;
   AddLists(&json);
   for (const TestResult& test : report.tests) AddResult(test, symbolizer, &json);

@@ -35,8 +35,17 @@ std::vector<std::string> ArgumentsOf(pid_t pid) {
   return words;
 }
 
+// Of --memory: the rest is the program's.
+constexpr uint64_t kPartOfRequests = 4;
+
 bool IsSample(std::string_view strategy) {
   return strategy == "random" || strategy == "pct" || strategy == "pos";
+}
+
+// Not /tmp, which may be in memory.
+std::string SpillFolder() {
+  const char* folder = getenv("TMPDIR");
+  return folder == nullptr || *folder == 0 ? "/var/tmp" : folder;
 }
 
 // What the strategy leaves out by itself, in words; empty if nothing, or if only its end tells.
@@ -223,6 +232,8 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
   worker.test = test;
   worker.stream_executions = !options_.visualize.empty();
   worker.memory = options_.memory;
+  worker.request_memory = options_.request_memory.value_or(options_.memory / kPartOfRequests);
+  worker.spill_folder = SpillFolder();
   worker.workers = options_.workers;
   worker.eager_workers = options_.eager_workers;
   worker.final_states = !options_.final_states.empty();
@@ -266,6 +277,8 @@ TestResult Session::RunTest(const std::string& test, absl::Duration time) {
   }
   report_.handlers_waited |= runner.handlers_waited();
   if (report_.why_alone.empty()) report_.why_alone = runner.why_alone();
+  report_.spilled_requests = std::max(report_.spilled_requests, runner.spilled_requests());
+  if (report_.spill_problem.empty()) report_.spill_problem = runner.spill_problem();
   for (const BoundedLoop& loop : runner.bounded_loops()) {
     if (result.saturated) break;  // by a search that met none
     Bug place;

@@ -95,7 +95,11 @@ bool WorkerRunner::Define(int job, const PpSet& pps) {
   }
   Message message = JobMessage(static_cast<uint64_t>(job), pps, std::move(ranges), options_.test,
                                options_.settings);
-  if (options_.memory != 0) message.Set("memory", options_.memory);
+  if (options_.memory != 0) {
+    message.Set("memory", options_.memory)
+        .Set("requests", options_.request_memory)
+        .Set("spill", options_.spill_folder);
+  }
   message.Set("workers", uint64_t{options_.workers});
   if (options_.eager_workers) message.Set("eager", uint64_t{1});
   const bool goes_on = repeated_.contains(job) && shared_sites_.contains(job);
@@ -204,6 +208,8 @@ std::optional<SliceResult> WorkerRunner::OnMessage(const Message& message, JobEv
   handlers_waited_ |= message.Number("handlers_waited") != 0;
   helpers_rss_kb_ = std::max(helpers_rss_kb_, message.Number("helpers_rss"));
   if (message.Has("alone")) why_alone_ = message.Text("alone");
+  spilled_requests_ = std::max(spilled_requests_, message.Number("spilled"));
+  if (message.Has("spill_problem")) spill_problem_ = message.Text("spill_problem");
   const std::string& type = message.type();
   // Late words about a job that was dropped.
   if (message.Has("id") && message.Number("id") != static_cast<uint64_t>(job_)) return std::nullopt;

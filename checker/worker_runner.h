@@ -33,9 +33,11 @@ struct WorkerOptions {
   std::string test = {};  // "" for the program's main
   bool stream_executions = false;
   bool final_states = false;
-  bool traces = false;   // among the final states, for tests
-  uint64_t memory = 0;   // bytes a worker may use; 0: no limit
-  uint32_t workers = 1;  // processes that share a search
+  bool traces = false;            // among the final states, for tests
+  uint64_t memory = 0;            // bytes a worker may use; 0: no limit
+  uint64_t request_memory = 0;    // of these, for what searches have still to do
+  std::string spill_folder = {};  // for what there is no memory for
+  uint32_t workers = 1;           // processes that share a search
   bool eager_workers = false;
   CertificateWriter* certificate = nullptr;  // what is run is recorded there
 };
@@ -88,6 +90,9 @@ class WorkerRunner final : public JobRunner {
   uint64_t helpers_rss_kb() const { return helpers_rss_kb_; }
   // Why a search was not shared by several processes although it might have been; or "".
   const std::string& why_alone() const { return why_alone_; }
+  // How many waiting requests a worker had to put into a file, and why it could not; or "".
+  uint64_t spilled_requests() const { return spilled_requests_; }
+  const std::string& spill_problem() const { return spill_problem_; }
   // What the search of the job learned to preempt before, and how it takes barriers.
   std::string shared_sites(int job) const {
     const auto found = shared_sites_.find(job);
@@ -139,6 +144,8 @@ class WorkerRunner final : public JobRunner {
   bool handlers_waited_ = false;
   uint64_t helpers_rss_kb_ = 0;
   std::string why_alone_;
+  uint64_t spilled_requests_ = 0;
+  std::string spill_problem_;
   std::vector<BoundedLoop> bounded_loops_;
 
   SearchJournal* journal_ = nullptr;

@@ -10,6 +10,7 @@ uint8_t BlockAllocator::ClassOf(size_t bytes) {
 }
 
 void* BlockAllocator::Allocate(uint8_t size_class) {
+  used_bytes_ += size_t{16} << size_class;
   if (FreeBlock* block = free_[size_class]; block != nullptr) {
     free_[size_class] = block->next;
     return block;
@@ -30,6 +31,7 @@ void* BlockAllocator::Allocate(uint8_t size_class) {
 }
 
 void BlockAllocator::Free(void* block, uint8_t size_class) {
+  used_bytes_ -= size_t{16} << size_class;
   FreeBlock* freed = static_cast<FreeBlock*>(block);
   freed->next = free_[size_class];
   free_[size_class] = freed;

@@ -25,6 +25,8 @@ class BlockAllocator {
   static uint8_t ClassOf(size_t bytes);
   void* Allocate(uint8_t size_class);
   void Free(void* block, uint8_t size_class);
+  // Of the blocks that are handed out.
+  size_t used_bytes() const { return used_bytes_; }
 
  private:
   static constexpr size_t kSlabSize = size_t{1} << 16;
@@ -36,6 +38,7 @@ class BlockAllocator {
   std::vector<std::unique_ptr<std::byte[]>> slabs_;
   std::byte* slab_position_ = nullptr;
   size_t slab_left_ = 0;
+  size_t used_bytes_ = 0;
 };
 
 using EventId = uint32_t;
@@ -80,6 +83,8 @@ class EventPool {
   static bool SameChoices(const EventRecord& a, const EventRecord& b);
   // Number of events alive, for tests of memory use.
   size_t live() const { return records_.size() - free_.size(); }
+  // What they take.
+  size_t used_bytes() const { return live() * sizeof(EventRecord) + blocks_.used_bytes(); }
 
  private:
   void Destroy(EventId id);

@@ -16,6 +16,7 @@
 //    and lie, as do its sleep entries, in stacks: those of deeper nodes behind them.
 //  * A sleep entry created at node n sleeps at the nodes n .. first_waker of the current path.
 //  * At the end of a request nobody sleeps (2.6). This is checked; an execution is never abandoned.
+//  * A node's requests are those of its list and those of its spilled chunks.
 //
 // Shared with other workers (sharing.h, odpor_sharing_impl.h) it has one item at a time, a subtree
 // whose root is node own_from_. The nodes above are not its own: nothing is started there, and the
@@ -33,6 +34,7 @@
 #include "dpor/reversal.h"
 #include "dpor/search.h"
 #include "dpor/sharing.h"
+#include "dpor/spilled_requests.h"
 #include "dpor/weak_initial.h"
 
 namespace mc::dpor {
@@ -60,6 +62,7 @@ template <bool kWithMutants>
 class OptimalSearch final : public Search, public SharedSearch {
  public:
   explicit OptimalSearch(const OptimalSearchOptions& options);
+  ~OptimalSearch() override;
 
   bool BeginExecution(const sched::Trace& trace, size_t* keep) override;
   sched::ThreadId Next(const sched::Trace& trace, const sched::StateView& state) override;
@@ -71,6 +74,8 @@ class OptimalSearch final : public Search, public SharedSearch {
 
   double Estimate() const override;
   uint64_t LowerBound() const override;
+
+  void LimitMemory(SpillStore* store, SpillBudget* budget) override;
 
   SharedSearch* shared() override { return this; }
   void Share(FrontierLink* link) override { link_ = link; }
@@ -94,9 +99,12 @@ class OptimalSearch final : public Search, public SharedSearch {
     uint32_t first_entry = 0;                 // in sleep_entries_: those of this node and deeper
     RequestId requests = kNoRequest;
     RequestId told = kNoRequest;  // the list from here on is known to the frontier
+    SpilledRequests::ChunkId spilled = SpilledRequests::kNone;
     uint32_t finished_children = 0;
     uint32_t plan_end = 0;     // depth at which the request ends that the current child began; or 0
     uint64_t runs_before = 0;  // runs() when the node was made
+
+    bool HasRequests() const { return requests != kNoRequest || spilled != SpilledRequests::kNone; }
   };
   struct SleepEntry {
     EventId event = kNoEvent;
@@ -121,7 +129,11 @@ class OptimalSearch final : public Search, public SharedSearch {
   bool CheckPlanned(const sched::Trace& trace, size_t position);
   void PassSleepers(size_t position);
   void HandDown(size_t position);
+  void HandDownSpilled(size_t position);
   void DiscardRequests(Node& node);
+  // -- memory
+  void CountMemory();
+  void KeepToBudget();
   bool SleeperWakes(const EventRecord& sleeper, const EventRecord& event) const;
 
   // -- the analysis at the end
@@ -145,7 +157,7 @@ class OptimalSearch final : public Search, public SharedSearch {
   void EnterSleepersOf(size_t position);
   void TakeOver(size_t plan_end);
   void TellRequests();
-  void WriteNodes(uint32_t end, bool kept, Words* message) const;
+  void WriteNodes(uint32_t end, bool kept, Words* message);
   void GiveNodes(uint32_t end, bool kept);
 
   int IsInitial(const EventRecord& s, std::span<const EventId> v) const;
@@ -160,6 +172,7 @@ class OptimalSearch final : public Search, public SharedSearch {
   EventPool pool_;
   Path path_;
   RequestStore requests_;
+  SpilledRequests spilled_;
   Reversal<kWithMutants> reversal_;
   std::vector<Node> nodes_;
   std::vector<uint32_t> sleep_items_;  // numbers of sleep entries
@@ -171,6 +184,11 @@ class OptimalSearch final : public Search, public SharedSearch {
   OptimalSearchCounters counters_;
   LengthTable length_table_;
   std::vector<EventId> scratch_;
+  static constexpr const char* kSpillFailed =
+      "what was put into a file for lack of memory cannot be had back";
+  SpillBudget* budget_ = nullptr;
+  uint64_t counted_bytes_ = 0;  // of this search, in the budget
+  uint64_t spill_again_at_ = 0;
 
   // -- sharing
   FrontierLink* link_ = nullptr;

@@ -22,12 +22,18 @@ OptimalSearch<kWithMutants>::OptimalSearch(const OptimalSearchOptions& options)
       free_run_(options.policy, options.seed),
       path_(pool_),
       requests_(pool_),
+      spilled_(pool_, requests_),
       reversal_(path_) {
   nodes_.emplace_back();
   if constexpr (kWithMutants) {
     reversal_.set_mutation(options.mutation);
     requests_.forget_nothing = Mutated(Mutation::kStaleSame);
   }
+}
+
+template <bool kWithMutants>
+OptimalSearch<kWithMutants>::~OptimalSearch() {
+  if (budget_ != nullptr) budget_->used -= counted_bytes_;
 }
 
 // -- Going back ----------------------------------------------------------------------------------
@@ -46,7 +52,7 @@ bool OptimalSearch<kWithMutants>::BeginExecution(const sched::Trace&, size_t* ke
     return false;
   }
   *keep = resumed_ ? 0 : branch_depth_;
-  return true;
+  return error_.empty();
 }
 
 // Takes the path back to its deepest node that has a request, and makes that request the plan.
@@ -87,6 +93,13 @@ bool OptimalSearch<kWithMutants>::Backtrack() {
 template <bool kWithMutants>
 void OptimalSearch<kWithMutants>::FollowRequest(uint32_t depth) {
   Node& node = nodes_[depth];
+  while (node.requests == kNoRequest && node.spilled != SpilledRequests::kNone) {
+    spilled_.LoadChunk(&node.spilled, depth, &node.requests);
+  }
+  if (node.requests == kNoRequest) {
+    SetError(kSpillFailed);
+    return;
+  }
   RequestId chosen = node.requests;
   if (options_.oldest_request_first) {
     while (requests_[chosen].next != kNoRequest) chosen = requests_[chosen].next;
@@ -188,6 +201,7 @@ void OptimalSearch<kWithMutants>::EndExecution(const sched::Trace& trace) {
   }
   Analyse(trace);
   if (has_requests_to_tell_) TellRequests();
+  if (budget_ != nullptr) KeepToBudget();
 }
 
 // After a suspension the whole path was executed again: is it what it was?
@@ -302,10 +316,38 @@ void OptimalSearch<kWithMutants>::HandDown(size_t position) {
     requests_.RemoveEvent(id, static_cast<uint32_t>(answer));
     requests_.Insert(id, static_cast<uint32_t>(position + 1), target);
   }
+  if (nodes_[position].spilled != SpilledRequests::kNone) HandDownSpilled(position);
+}
+
+// The same for those of the node that are in chunks.
+template <bool kWithMutants>
+void OptimalSearch<kWithMutants>::HandDownSpilled(size_t position) {
+  Node& node = nodes_[position];
+  Node& child = nodes_[position + 1];
+  const auto depth = static_cast<uint32_t>(position);
+  auto child_spills = [this] {
+    CountMemory();
+    return budget_->used > budget_->limit;
+  };
+  spilled_.Sift(&node.spilled, depth, &node.requests, [&](RequestId id) {
+    // Asked for each time: reading chunks moves the records.
+    int answer = IsInitial(path_.record(position), requests_[id]);
+    if (Mutated(Mutation::kNoWiInsert) && answer == kInitialAtNone) answer = kNotInitial;
+    if (answer == kNotInitial) return false;
+    if (answer == kInitialAtNone || requests_[id].length() == 1) {
+      requests_.Destroy(id);
+      return true;
+    }
+    requests_.RemoveEvent(id, static_cast<uint32_t>(answer));
+    requests_.Insert(id, depth + 1, &child.requests);
+    if (child_spills()) spilled_.Spill(&child.requests, &child.spilled, child_spills);
+    return true;
+  });
 }
 
 template <bool kWithMutants>
 void OptimalSearch<kWithMutants>::DiscardRequests(Node& node) {
+  spilled_.Discard(&node.spilled);
   while (node.requests != kNoRequest) {
     const RequestId id = node.requests;
     node.requests = requests_[id].next;
@@ -314,13 +356,53 @@ void OptimalSearch<kWithMutants>::DiscardRequests(Node& node) {
   }
 }
 
+// -- Memory (3.5) --------------------------------------------------------------------------------
+
+template <bool kWithMutants>
+void OptimalSearch<kWithMutants>::LimitMemory(SpillStore* store, SpillBudget* budget) {
+  spilled_.set_store(store);
+  budget_ = budget;
+}
+
+// Brings what this search takes in the budget up to date. The events of the path are not counted:
+// they are needed, and are as many as an execution is long.
+template <bool kWithMutants>
+void OptimalSearch<kWithMutants>::CountMemory() {
+  const size_t live = pool_.live();
+  const size_t others = live - std::min(live, path_.size());
+  const size_t mean = live == 0 ? 0 : pool_.used_bytes() / live;
+  const uint64_t bytes = requests_.used_bytes() + others * mean;
+  budget_->used += bytes - counted_bytes_;
+  counted_bytes_ = bytes;
+}
+
+// Spills, if the budget is exceeded, until half of it is free again: of the shallowest nodes first,
+// which are needed last.
+template <bool kWithMutants>
+void OptimalSearch<kWithMutants>::KeepToBudget() {
+  CountMemory();
+  if (spilled_.failed()) SetError(kSpillFailed);
+  if (budget_->used <= budget_->limit || budget_->used < spill_again_at_) return;
+  auto go_on = [this] {
+    CountMemory();
+    return budget_->used > budget_->limit / 2;
+  };
+  uint64_t moved = 0;
+  for (size_t d = own_from_; d < nodes_.size() && go_on(); ++d) {
+    moved += spilled_.Spill(&nodes_[d].requests, &nodes_[d].spilled, go_on);
+  }
+  budget_->spilled_requests += moved;
+  // Nothing can be done, or the store has no room: not tried again after every execution.
+  spill_again_at_ = moved == 0 ? budget_->used + budget_->used / 8 : 0;
+}
+
 // -- Estimates (10) ------------------------------------------------------------------------------
 
 template <bool kWithMutants>
 uint64_t OptimalSearch<kWithMutants>::LowerBound() const {
   uint64_t bound = runs();
   for (size_t d = own_from_; d < nodes_.size(); ++d) {
-    bound += nodes_[d].requests != kNoRequest ? 1 : 0;
+    bound += nodes_[d].HasRequests() ? 1 : 0;
   }
   return bound;
 }
@@ -348,18 +430,24 @@ double OptimalSearch<kWithMutants>::Estimate() const {
     const double finished = below - below_child;
     const double mean = (finished + total) / (node.finished_children + 1);
     children.clear();
-    for (RequestId r = node.requests; r != kNoRequest; r = requests_[r].next) {
-      const uint64_t identity = pool_[requests_[r].events()[0]].identity;
-      const double end = static_cast<double>(depth + requests_[r].length());
-      const double by_length = length_table_.Predict(typical_length - end);
+    auto add = [&](uint64_t identity, double requests, double length) {
+      const double end = static_cast<double>(depth) + length;
+      const double by_length = requests * length_table_.Predict(typical_length - end);
       auto child = std::ranges::find(children, identity, &Planned::identity);
       if (child == children.end()) {
-        children.push_back({identity, 1, by_length});
+        children.push_back({identity, requests, by_length});
       } else {
-        child->requests += 1;
+        child->requests += requests;
         child->by_length += by_length;
       }
+    };
+    for (RequestId r = node.requests; r != kNoRequest; r = requests_[r].next) {
+      add(pool_[requests_[r].events()[0]].identity, 1, requests_[r].length());
     }
+    spilled_.ForEachBeginning(node.spilled, [&](const SpilledRequests::Beginning& b) {
+      const auto requests = static_cast<double>(b.requests);
+      add(b.identity, requests, static_cast<double>(b.events) / requests);
+    });
     total += finished;
     for (const Planned& c : children) {
       total += std::sqrt(c.by_length * std::max(c.requests, mean));

@@ -142,13 +142,13 @@ void OptimalSearch<kWithMutants>::TellCounts() {
 template <bool kWithMutants>
 uint32_t OptimalSearch<kWithMutants>::EndOfRequests() const {
   auto end = static_cast<uint32_t>(path_.size());
-  while (end > own_from_ && nodes_[end - 1].requests == kNoRequest) --end;
+  while (end > own_from_ && !nodes_[end - 1].HasRequests()) --end;
   return end;
 }
 
 // The item's nodes before `end`. What is below, if it is not `kept`, has no requests.
 template <bool kWithMutants>
-void OptimalSearch<kWithMutants>::WriteNodes(uint32_t end, bool kept, Words* message) const {
+void OptimalSearch<kWithMutants>::WriteNodes(uint32_t end, bool kept, Words* message) {
   message->assign(1, static_cast<uint32_t>(WorkerMessage::kGive));
   message->push_back(end - own_from_);
   for (uint32_t d = own_from_; d < end; ++d) {
@@ -156,7 +156,9 @@ void OptimalSearch<kWithMutants>::WriteNodes(uint32_t end, bool kept, Words* mes
     message->push_back(last - first);
     for (uint32_t k = first; k < last; ++k) WriteEvent(pool_[sleep_entries_[k].event], message);
     WriteEvent(path_.record(d), message);
+    const size_t count_at = message->size();
     WriteRequests(pool_, requests_, nodes_[d].requests, kNoRequest, message);
+    (*message)[count_at] += static_cast<uint32_t>(spilled_.Write(nodes_[d].spilled, message));
   }
   message->push_back(kept ? 1 : 0);
 }
@@ -173,14 +175,20 @@ void OptimalSearch<kWithMutants>::GiveAway() {
   const uint32_t end = EndOfRequests();
   if (end == own_from_) return;
   uint32_t first = own_from_;
-  while (nodes_[first].requests == kNoRequest) ++first;
+  while (!nodes_[first].HasRequests()) ++first;
   if (first + 1 == end) {
     // All there is: the next item is then one of several.
-    if (requests_[nodes_[first].requests].next != kNoRequest) Leave();
+    const RequestId request = nodes_[first].requests;
+    if (nodes_[first].spilled != SpilledRequests::kNone || requests_[request].next != kNoRequest) {
+      Leave();
+    }
     return;
   }
   GiveNodes(first + 1, true);
-  for (; own_from_ <= first; ++own_from_) nodes_[own_from_].told = nodes_[own_from_].requests;
+  for (; own_from_ <= first; ++own_from_) {
+    nodes_[own_from_].told = nodes_[own_from_].requests;
+    spilled_.Discard(&nodes_[own_from_].spilled);
+  }
 }
 
 template <bool kWithMutants>

@@ -57,6 +57,8 @@ class RequestStore {
   const Request& operator[](RequestId id) const { return requests_[id]; }
   size_t live() const { return live_; }
   size_t peak() const { return peak_; }
+  // What those that are live take, but for their events.
+  size_t used_bytes() const { return live_ * sizeof(Request) + blocks_.used_bytes(); }
 
   // For the mutant `stale-same` only: what was ever listed at a node stays in the table while the
   // node is on the path.

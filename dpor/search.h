@@ -18,6 +18,8 @@
 namespace mc::dpor {
 
 class SharedSearch;
+class SpillStore;
+struct SpillBudget;
 
 // Which enabled thread a free run takes. All give the same set of traces.
 enum class Policy : uint8_t { kStay, kLowest, kHighest, kRandom };
@@ -66,6 +68,9 @@ class Search : public sched::Strategy {
 
   // What several workers need to run this search together; nullptr if they cannot.
   virtual SharedSearch* shared() { return nullptr; }
+  // From now on, before the first execution: what is too much for the budget goes to the store.
+  // Both outlive the search. Searches whose memory is bounded anyway have no use for it.
+  virtual void LimitMemory(SpillStore*, SpillBudget*) {}
 
   // The engine has run something else since this search's last execution.
   void Resume() { resumed_ = true; }

@@ -110,8 +110,9 @@ bool ParseOptions(const Message& m, sched::ExecutionOptions* options, std::strin
 
 }  // namespace
 
-std::unique_ptr<Job> Job::FromMessage(const Message& m, std::string* error) {
+std::unique_ptr<Job> Job::FromMessage(const Message& m, SpillFile* spill, std::string* error) {
   auto job = std::make_unique<Job>();
+  job->spill_ = spill;
   job->id_ = m.Number("id");
   job->strategy_ = m.Text("strategy");
   job->executions_ = m.Number("executions");
@@ -135,6 +136,7 @@ std::unique_ptr<Job> Job::FromMessage(const Message& m, std::string* error) {
   job->shares_at_once_ = m.Number("eager") != 0;
   job->memory_ = m.Number("memory");
   job->options_.memory_limit = job->memory_;
+  if (job->memory_ != 0) spill->SetUp(m.Text("spill"), m.Number("requests"));
   if (!ParseOptions(m, &job->options_, error)) return nullptr;
   if (m.Number("full_barriers") != 0) job->UseFullBarrierModel();
   for (std::string_view site : Split(m.Text("sites"), ';')) {
@@ -195,8 +197,12 @@ bool Job::MakeSearch(std::string* error) {
   options.policy = policy_;
   options.preemptions = preemptions_;
   search_ = dpor::MakeSearch(strategy_, options);
-  if (search_ == nullptr) *error = "unknown strategy " + strategy_;
-  return search_ != nullptr;
+  if (search_ == nullptr) {
+    *error = "unknown strategy " + strategy_;
+    return false;
+  }
+  if (memory_ != 0) search_->LimitMemory(spill_, &spill_->budget());
+  return true;
 }
 
 uint32_t Job::workers() const {

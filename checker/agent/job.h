@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "checker/agent/spill_file.h"
 #include "checker/certificate/trace_code.h"
 #include "checker/message.h"
 #include "dpor/frontier.h"
@@ -28,8 +29,10 @@ namespace mc::checker {
 
 class Job {
  public:
-  // From a `job` message. On failure *error says what is wrong with it.
-  static std::unique_ptr<Job> FromMessage(const Message& message, std::string* error);
+  // From a `job` message. On failure *error says what is wrong with it. `spill`, which outlives the
+  // job, is for what there is no memory for.
+  static std::unique_ptr<Job> FromMessage(const Message& message, SpillFile* spill,
+                                          std::string* error);
 
   uint64_t id() const { return id_; }
   const std::string& test() const { return test_; }
@@ -147,6 +150,7 @@ class Job {
   bool shares_at_once_ = false;
   std::string why_alone_;  // empty: it is not
   uint64_t memory_ = 0;
+  SpillFile* spill_ = nullptr;
   std::unique_ptr<Shared> shared_;  // outlives the search
   // Of a search that another process began: when it was written down.
   double estimate_before_ = 0;

@@ -63,7 +63,7 @@ int Worker::Serve() {
 
 void Worker::Define(const Message& message) {
   std::string error;
-  std::unique_ptr<Job> job = Job::FromMessage(message, &error);
+  std::unique_ptr<Job> job = Job::FromMessage(message, &spill_, &error);
   if (job != nullptr && !job->test().empty() && FindRegisteredTest(job->test()) == nullptr) {
     error = "the harness has no test named " + job->test();
     job = nullptr;

@@ -10,6 +10,7 @@
 #include "checker/agent/crew.h"
 #include "checker/agent/helper.h"
 #include "checker/agent/job.h"
+#include "checker/agent/spill_file.h"
 #include "checker/protocol.h"
 #include "sched/start.h"
 
@@ -81,6 +82,7 @@ class Worker : private CrewListener {
 
   Channel* channel_;
   SharedState* shared_;
+  SpillFile spill_;
   std::map<uint64_t, std::unique_ptr<Job>> jobs_;
   Job* active_ = nullptr;
   bool initialised_ = false;

@@ -158,6 +158,7 @@ void Worker::ServeAsHelper(Job& job, bool stop_on_bug) {
                                 SharedState::kMaxSteps, &step_count, &helper_->own().heartbeat,
                                 &helper_->own().in_program);
   g_scheduler.SetLastWords(&helper_->own().last_words);
+  spill_.LeaveToOriginal();
   job.search().shared()->BecomeHelper(helper_.get());
   const uint64_t repeated_before = job.repeated;
   const uint64_t semaphores_before = job.candidates().semaphore_facts();

@@ -324,6 +324,10 @@ void Worker::AddProgress(Job& job, Message* message) {
     message->Set("preemptions_covered", uint64_t{*search.preemptions_covered()});
   }
   if (search.chance() > 0) message->Set("chance", search.chance());
+  if (spill_.budget().spilled_requests != 0) {
+    message->Set("spilled", spill_.budget().spilled_requests);
+  }
+  if (!spill_.problem().empty()) message->Set("spill_problem", spill_.problem());
   message->Set("left_out", uint64_t{search.left_out()})
       .Set("executions", search.executions())
       .Set("blocked", search.blocked())

@@ -3,9 +3,7 @@
 #include <algorithm>
 
 namespace mc::toy {
-namespace {
 
-// "" if `found` is what an optimal search should find.
 std::string CompareOptimal(const dpor::Search& search, const Exploration& found,
                            const Exploration& expected) {
   if (!search.error().empty()) return "error: " + search.error();
@@ -26,8 +24,6 @@ std::string CompareOptimal(const dpor::Search& search, const Exploration& found,
   }
   return "";
 }
-
-}  // namespace
 
 Exploration Explore(const Program& program, dpor::Search& search, uint64_t limit,
                     ModelMutation mutation) {

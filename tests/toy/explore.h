@@ -18,6 +18,10 @@ namespace mc::toy {
 Exploration Explore(const Program& program, dpor::Search& search, uint64_t limit,
                     ModelMutation mutation = ModelMutation::kNone);
 
+// "" if `found` is what an optimal search, `search`, should find.
+std::string CompareOptimal(const dpor::Search& search, const Exploration& found,
+                           const Exploration& expected);
+
 // Runs one optimal search under each policy. Returns "" if each visits exactly the traces of
 // `expected`, none twice and none given up; otherwise what was wrong.
 std::string CheckOptimal(const Program& program, const Exploration& expected);

@@ -7,6 +7,7 @@
 
 #include "dpor/odpor.h"
 #include "tests/toy/machine.h"
+#include "tests/toy/memory_store.h"
 
 namespace mc::toy {
 namespace {
@@ -48,6 +49,7 @@ struct Worker {
   Worker(const Program& program, dpor::Frontier& frontier, uint32_t number,
          const WorkersOptions& options)
       : machine(program), link(frontier, number), search(OptionsOf(options)) {
+    if (options.spill) search.LimitMemory(&store, &budget);
     if (number == 0) {
       search.Share(&link);
     } else {
@@ -63,6 +65,8 @@ struct Worker {
   Machine machine;
   sched::Trace trace;
   LateLink link;
+  MemoryStore store;
+  dpor::SpillBudget budget{.limit = 0};
   dpor::OptimalSearch<false> search;
 };
 
