@@ -130,6 +130,8 @@ class OptimalSearch final : public Search, public SharedSearch {
   void PassSleepers(size_t position);
   void HandDown(size_t position);
   void HandDownSpilled(size_t position);
+  int BeginsWith(size_t position, RequestId id) const;
+  void HandOver(RequestId id, int answer, size_t position);
   void DiscardRequests(Node& node);
   // -- memory
   void CountMemory();

@@ -96,7 +96,7 @@ void OptimalSearch<kWithMutants>::FollowRequest(uint32_t depth) {
   while (node.requests == kNoRequest && node.spilled != SpilledRequests::kNone) {
     spilled_.LoadChunk(&node.spilled, depth, &node.requests);
   }
-  if (node.requests == kNoRequest) {
+  if (spilled_.failed()) {
     SetError(kSpillFailed);
     return;
   }
@@ -296,25 +296,17 @@ void OptimalSearch<kWithMutants>::PassSleepers(size_t position) {
 // The sifting of 2.2: node `position` hands its new child every request that can begin with it.
 template <bool kWithMutants>
 void OptimalSearch<kWithMutants>::HandDown(size_t position) {
-  const EventRecord& event = path_.record(position);
   RequestId* at = &nodes_[position].requests;
-  RequestId* target = &nodes_[position + 1].requests;
   while (*at != kNoRequest) {
     const RequestId id = *at;
-    int answer = IsInitial(event, requests_[id]);
-    if (Mutated(Mutation::kNoWiInsert) && answer == kInitialAtNone) answer = kNotInitial;
+    const int answer = BeginsWith(position, id);
     if (answer == kNotInitial) {
       at = &requests_[id].next;
       continue;
     }
     *at = requests_[id].next;
     requests_.Unlist(id);
-    if (answer == kInitialAtNone || requests_[id].length() == 1) {
-      requests_.Destroy(id);
-      continue;
-    }
-    requests_.RemoveEvent(id, static_cast<uint32_t>(answer));
-    requests_.Insert(id, static_cast<uint32_t>(position + 1), target);
+    HandOver(id, answer, position);
   }
   if (nodes_[position].spilled != SpilledRequests::kNone) HandDownSpilled(position);
 }
@@ -324,25 +316,37 @@ template <bool kWithMutants>
 void OptimalSearch<kWithMutants>::HandDownSpilled(size_t position) {
   Node& node = nodes_[position];
   Node& child = nodes_[position + 1];
-  const auto depth = static_cast<uint32_t>(position);
   auto child_spills = [this] {
     CountMemory();
     return budget_->used > budget_->limit;
   };
-  spilled_.Sift(&node.spilled, depth, &node.requests, [&](RequestId id) {
-    // Asked for each time: reading chunks moves the records.
-    int answer = IsInitial(path_.record(position), requests_[id]);
-    if (Mutated(Mutation::kNoWiInsert) && answer == kInitialAtNone) answer = kNotInitial;
+  spilled_.Sift(&node.spilled, static_cast<uint32_t>(position), &node.requests, [&](RequestId id) {
+    const int answer = BeginsWith(position, id);
     if (answer == kNotInitial) return false;
-    if (answer == kInitialAtNone || requests_[id].length() == 1) {
-      requests_.Destroy(id);
-      return true;
+    HandOver(id, answer, position);
+    if (child_spills()) {
+      budget_->spilled_requests += spilled_.Spill(&child.requests, &child.spilled, child_spills);
     }
-    requests_.RemoveEvent(id, static_cast<uint32_t>(answer));
-    requests_.Insert(id, depth + 1, &child.requests);
-    if (child_spills()) spilled_.Spill(&child.requests, &child.spilled, child_spills);
     return true;
   });
+}
+
+// Can a request of node `position` begin with the event that the path takes there? As WeakInitial.
+template <bool kWithMutants>
+int OptimalSearch<kWithMutants>::BeginsWith(size_t position, RequestId id) const {
+  const int answer = IsInitial(path_.record(position), requests_[id]);
+  return Mutated(Mutation::kNoWiInsert) && answer == kInitialAtNone ? kNotInitial : answer;
+}
+
+// The child behind `position` gets what is left of the request, which is in no list.
+template <bool kWithMutants>
+void OptimalSearch<kWithMutants>::HandOver(RequestId id, int answer, size_t position) {
+  if (answer == kInitialAtNone || requests_[id].length() == 1) {
+    requests_.Destroy(id);
+    return;
+  }
+  requests_.RemoveEvent(id, static_cast<uint32_t>(answer));
+  requests_.Insert(id, static_cast<uint32_t>(position + 1), &nodes_[position + 1].requests);
 }
 
 template <bool kWithMutants>

@@ -161,12 +161,14 @@ void OptimalSearch<kWithMutants>::WriteNodes(uint32_t end, bool kept, Words* mes
     (*message)[count_at] += static_cast<uint32_t>(spilled_.Write(nodes_[d].spilled, message));
   }
   message->push_back(kept ? 1 : 0);
+  // What is written lacks requests: nobody may take the search for complete.
+  if (spilled_.failed()) SetError(kSpillFailed);
 }
 
 template <bool kWithMutants>
 void OptimalSearch<kWithMutants>::GiveNodes(uint32_t end, bool kept) {
   WriteNodes(end, kept, &words_);
-  link_->Tell(words_);
+  if (error_.empty()) link_->Tell(words_);
 }
 
 template <bool kWithMutants>
@@ -185,6 +187,7 @@ void OptimalSearch<kWithMutants>::GiveAway() {
     return;
   }
   GiveNodes(first + 1, true);
+  if (!error_.empty()) return;
   for (; own_from_ <= first; ++own_from_) {
     nodes_[own_from_].told = nodes_[own_from_].requests;
     spilled_.Discard(&nodes_[own_from_].spilled);
@@ -198,7 +201,7 @@ void OptimalSearch<kWithMutants>::Leave() {
   if (end == own_from_) return FinishItem();
   TellCounts();
   GiveNodes(end, false);
-  DropItem();
+  if (error_.empty()) DropItem();
 }
 
 template <bool kWithMutants>
@@ -212,7 +215,7 @@ bool OptimalSearch<kWithMutants>::WriteRest(Words* message) {
   } else {
     WriteNodes(end, false, message);
   }
-  return true;
+  return error_.empty();
 }
 
 // -- Other processes -----------------------------------------------------------------------------

@@ -7,8 +7,8 @@ namespace mc::dpor {
 namespace {
 
 // A chunk is closed when it has so many words: large enough that a place costs little, small enough
-// that reading one back does not need much memory.
-constexpr size_t kChunkWords = size_t{1} << 14;
+// that reading one back does not need much memory. With its last request mostly less than 64 kB.
+constexpr size_t kChunkWords = size_t{15} << 10;
 
 }  // namespace
 
@@ -31,16 +31,8 @@ class SpilledRequests::Builder {
 
   // Calls f(request) for each of them, made anew, and begins again.
   template <typename F>
-  void TakeOut(RequestStore& requests, const F& f) {
-    for (size_t at = 0; at < list_.size();) {
-      const uint32_t length = list_[at++];
-      const RequestId id = requests.Create(length);
-      for (uint32_t k = 0; k < length; ++k, ++at) {
-        pool_.AddReference(events_[list_[at]]);
-        requests.Append(id, events_[list_[at]]);
-      }
-      f(id);
-    }
+  void TakeOut(SpilledRequests& all, const F& f) {
+    for (size_t at = 0; at < list_.size();) f(all.Build(events_, list_, &at));
     Clear();
   }
 
@@ -127,16 +119,7 @@ class SpilledRequests::Opened {
     --left_;
     return BuildAt(&at_);
   }
-  RequestId BuildAt(size_t* at) const {
-    const uint32_t length = words_[(*at)++];
-    const RequestId id = all_.requests_.Create(length);
-    for (uint32_t k = 0; k < length; ++k) {
-      const EventId event = events_[words_[(*at)++]];
-      all_.pool_.AddReference(event);
-      all_.requests_.Append(id, event);
-    }
-    return id;
-  }
+  RequestId BuildAt(size_t* at) const { return all_.Build(events_, words_, at); }
 
  private:
   SpilledRequests& all_;
@@ -152,6 +135,18 @@ SpilledRequests::~SpilledRequests() {
   for (const Chunk& chunk : chunks_) {
     if (chunk.place != SpillStore::kNoPlace) store_->Free(chunk.place, chunk.words);
   }
+}
+
+RequestId SpilledRequests::Build(const std::vector<EventId>& events, const Words& words,
+                                 size_t* at) {
+  const uint32_t length = words[(*at)++];
+  const RequestId id = requests_.Create(length);
+  for (uint32_t k = 0; k < length; ++k) {
+    const EventId event = events[words[(*at)++]];
+    pool_.AddReference(event);
+    requests_.Append(id, event);
+  }
+  return id;
 }
 
 SpilledRequests::ChunkId SpilledRequests::Add(Chunk chunk, ChunkId next) {
@@ -216,7 +211,7 @@ void SpilledRequests::Sift(ChunkId* chunks, uint32_t depth, RequestId* head,
     if (builder.Write(*store_, &chunk)) {
       rest = Add(std::move(chunk), rest);
     } else {
-      builder.TakeOut(requests_, [&](RequestId id) { requests_.Insert(id, depth, head); });
+      builder.TakeOut(*this, [&](RequestId id) { requests_.Insert(id, depth, head); });
     }
   };
   std::vector<size_t> staying;
@@ -274,12 +269,6 @@ uint64_t SpilledRequests::Write(ChunkId chunks, Words* words) {
       ++count;
     }
   }
-  return count;
-}
-
-uint64_t SpilledRequests::Count(ChunkId chunks) const {
-  uint64_t count = 0;
-  for (ChunkId id = chunks; id != kNone; id = chunks_[id].next) count += chunks_[id].requests;
   return count;
 }
 

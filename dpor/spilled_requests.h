@@ -59,7 +59,6 @@ class SpilledRequests {
   // Appends the requests to `words` as WriteRequests does, but for their number, which is returned.
   uint64_t Write(ChunkId chunks, Words* words);
 
-  uint64_t Count(ChunkId chunks) const;
   // Calls f(Beginning) for each first event of each chunk.
   template <typename F>
   void ForEachBeginning(ChunkId chunks, const F& f) const {
@@ -82,6 +81,9 @@ class SpilledRequests {
   class Builder;
   class Opened;
 
+  // A new request of those events whose numbers stand at words[*at], after how many they are; *at
+  // goes to what is behind them.
+  RequestId Build(const std::vector<EventId>& events, const Words& words, size_t* at);
   // The number of a chunk that is now in front of `next`.
   ChunkId Add(Chunk chunk, ChunkId next);
   // Takes the chunk *at out of its list, and frees its place.

@@ -9,8 +9,9 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dpor/spill.h"
@@ -26,7 +27,7 @@ class SpillFile final : public dpor::SpillStore {
   void LeaveToOriginal();
 
   dpor::SpillBudget& budget() { return budget_; }
-  // Why there was no room; "" if there was. For people.
+  // Why there was no room the last time that there was none; "" for always. For people.
   const std::string& problem() const { return problem_; }
 
   Place Write(std::span<const uint32_t> words) override;

@@ -101,5 +101,28 @@ TEST(Spilling, AStoreThatFailsIsAnError) {
   EXPECT_GT(failed, 0u);
 }
 
+TEST(Spilling, NorOneOfSeveralWorkers) {
+  uint64_t failed = 0;
+  ForRandomPrograms(ProgramCount(1000), [&](const Program& program, const Exploration& expected) {
+    for (const bool resume : {false, true}) {
+      WorkersOptions options;
+      options.workers = 3;
+      options.seed = expected.executions;
+      options.leave = true;
+      options.resume = resume;
+      options.spill = true;
+      options.store_is_broken = true;
+      options.limit = expected.traces.size();
+      const Shared shared = ExploreTogether(program, options);
+      failed += shared.error.empty() ? 0 : 1;
+      if (shared.error.empty() && shared.found.traces.size() != expected.traces.size()) {
+        return "traces are missing";
+      }
+    }
+    return "";
+  });
+  EXPECT_GT(failed, 0u);
+}
+
 }  // namespace
 }  // namespace mc::toy

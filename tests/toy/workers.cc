@@ -49,6 +49,7 @@ struct Worker {
   Worker(const Program& program, dpor::Frontier& frontier, uint32_t number,
          const WorkersOptions& options)
       : machine(program), link(frontier, number), search(OptionsOf(options)) {
+    store.is_broken = options.store_is_broken;
     if (options.spill) search.LimitMemory(&store, &budget);
     if (number == 0) {
       search.Share(&link);

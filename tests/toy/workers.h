@@ -20,8 +20,9 @@ struct WorkersOptions {
   bool leave = false;  // workers other than the first leave, and others take their places
   // Now and then all workers are gone, and one begins again with what had been written down.
   bool resume = false;
-  bool spill = false;  // all requests, after each execution
-  uint64_t limit = 0;  // of executions
+  bool spill = false;            // all requests, after each execution
+  bool store_is_broken = false;  // none can be had back
+  uint64_t limit = 0;            // of executions
   dpor::FrontierMutation mutation = dpor::FrontierMutation::kNone;
 };
 
