@@ -1,27 +1,26 @@
 #include "sched/fiber.h"
 
-#include <asm/prctl.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 
 #include "sched/engine_heap.h"
 #include "sched/heap_layout.h"
 #include "sched/real_thread.h"
 #include "sched/stack_view.h"
+#include "sched/system_call_watch.h"
+#include "sched/thread_register.h"
 
 namespace mc::sched {
-
-bool g_has_wrfsbase = false;
 
 namespace {
 
@@ -92,33 +91,12 @@ void* Park(void* argument) {
 
 }  // namespace
 
-uintptr_t ReadThreadPointer() {
-#if defined(__x86_64__)
-  uintptr_t value;
-  asm("mov %%fs:0, %0" : "=r"(value));
-  return value;
-#else
-  return reinterpret_cast<uintptr_t>(__builtin_thread_pointer());
-#endif
-}
-
-void WriteThreadPointerBySystemCall(uintptr_t value) {
-#if defined(__x86_64__)
-  long result;
-  asm volatile("syscall"
-               : "=a"(result)
-               : "a"(SYS_arch_prctl), "D"(ARCH_SET_FS), "S"(value)
-               : "rcx", "r11", "memory");
-#else
-  (void)value;
-#endif
-}
-
 void InitialiseFibers() {
-  g_has_wrfsbase = (getauxval(AT_HWCAP2) & 2) != 0;
   g_tls_size = 0;
   dl_iterate_phdr(AddTlsSize, nullptr);
   FindTexts();
+  const char* const wanted = getenv("MC_THREAD_REGISTER");
+  g_thread_register.Choose(g_system_calls_seen, g_tls_size, wanted == nullptr ? "" : wanted);
 }
 
 namespace {

@@ -2,8 +2,9 @@
 //
 // Every thread of the program is a fiber of the one OS thread. A slot gives it a stack with a guard
 // page and thread-local storage of its own: one real OS thread is parked for ever per slot, and the
-// thread register points at that thread's storage while the fiber runs. So thread_local variables,
-// errno and the exception globals are per fiber and at distinct, repeatable addresses.
+// thread register points at that thread's storage while the fiber runs (thread_register.h). So
+// thread_local variables, errno and the exception globals are per fiber and at distinct, repeatable
+// addresses.
 #ifndef MC_SCHED_FIBER_H_
 #define MC_SCHED_FIBER_H_
 
@@ -45,7 +46,8 @@ struct Slot {
   uintptr_t initial_texts[2] = {};       // what TextsOfThread() refers to in a fresh thread
 };
 
-// Chooses how the thread register is written. Called once.
+// Finds out what storage a thread has, and chooses how the thread register is written
+// (thread_register.h). Called once, before any slot is made.
 void InitialiseFibers();
 
 // Makes slot `index` (its stack; and, except for slot 0, which is the main OS thread, its parked
@@ -68,24 +70,6 @@ struct TextsOfThread {
   uintptr_t* signal = nullptr;
 };
 TextsOfThread FindTextsOfThread(uintptr_t thread_pointer);
-
-uintptr_t ReadThreadPointer();
-
-// Sets the thread register. Inline assembly where the kernel allows it, a system call otherwise.
-extern bool g_has_wrfsbase;
-void WriteThreadPointerBySystemCall(uintptr_t value);
-inline void WriteThreadPointer(uintptr_t value) {
-#if defined(__x86_64__)
-  if (g_has_wrfsbase) {
-    asm volatile("wrfsbase %0" : : "r"(value) : "memory");
-    return;
-  }
-#elif defined(__aarch64__)
-  asm volatile("msr tpidr_el0, %0" : : "r"(value) : "memory");
-  return;
-#endif
-  WriteThreadPointerBySystemCall(value);
-}
 
 // Do fibers begin on a stack that holds nothing of earlier executions, as far as the spin rule
 // looks (spin.h)? That takes time, and makes a difference to programs that are not optimised.

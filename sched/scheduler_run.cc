@@ -8,6 +8,7 @@
 #include "sched/kernel_state.h"
 #include "sched/scheduler.h"
 #include "sched/system_call_watch.h"
+#include "sched/thread_register.h"
 
 namespace mc::sched {
 
@@ -165,7 +166,7 @@ void Scheduler::SwitchTo(Thread& next) {
                                  next.stack_high - next.stack_low, &Scheduler::FiberMain);
     SetFloatingControl(next.context, next.vector_control, next.scalar_control);
   }
-  WriteThreadPointer(next.thread_pointer);
+  g_thread_register.PointTo(next.thread_pointer, &next.storage_use);
   const Transfer from = jump_fcontext(next.context, self);
   static_cast<Thread*>(from.data)->context = from.context;
 }

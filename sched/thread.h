@@ -14,6 +14,7 @@
 #include "sched/event.h"
 #include "sched/loop_bound.h"
 #include "sched/spin.h"
+#include "sched/thread_register.h"
 #include "sched/trace.h"
 
 namespace mc::sched {
@@ -117,6 +118,7 @@ struct Thread : ThreadState, ThreadLists {
   ThreadId creator = kNoThread;
   uint32_t ordinal = 0;          // among the creator's creations
   uintptr_t thread_pointer = 0;  // base of its thread-local storage; also its pthread_t
+  StorageUse storage_use;
   uintptr_t stack_low = 0, stack_high = 0;
   std::vector<ThreadId> children;  // by ordinal
 

@@ -19,6 +19,7 @@
 #include "sched/interpose/program_signals.h"
 #include "sched/scheduler.h"
 #include "sched/system_call_watch.h"
+#include "sched/thread_register.h"
 
 #if !defined(__x86_64__)
 #error "kernel_boundary.cc: only x86-64 is supported"
@@ -96,6 +97,8 @@ void FinishSignalCall(void* raw_context) {
 
 void HandleSystemCall(int, siginfo_t*, void* raw_context) {
   g_program_running = false;
+  // The call may make another process of this one, or ask for the register.
+  g_thread_register.PointNow();
   auto& context = *static_cast<ucontext_t*>(raw_context);
   greg_t* const registers = context.uc_mcontext.gregs;
   const long number = registers[REG_RAX];

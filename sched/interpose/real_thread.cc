@@ -5,9 +5,13 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include "sched/thread_register.h"
+
 namespace mc::sched {
 
 bool CreateRealThread(void* stack, size_t size, void* (*function)(void*), void* argument) {
+  // The new thread's own faults are none of the register's.
+  g_thread_register.PointNow();
   using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
   const auto create = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
   pthread_attr_t attributes;

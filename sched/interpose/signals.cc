@@ -24,6 +24,7 @@
 #include "sched/kernel_state.h"
 #include "sched/scheduler.h"
 #include "sched/start.h"
+#include "sched/thread_register.h"
 
 namespace mc::sched {
 namespace {
@@ -81,13 +82,18 @@ void HandleFault(int number, siginfo_t* info, void* raw_context) {
   // Engine code runs, whose system calls pass (kernel_boundary.h).
   const bool program_was_running = g_program_running;
   g_program_running = false;
+  const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
+  if (number == SIGSEGV && g_thread_register.OnFault(address)) {
+    g_program_running = program_was_running;
+    return;
+  }
+  g_thread_register.PointNow();
   auto* context = static_cast<ucontext_t*>(raw_context);
   if (IsOwnTrap(number, raw_context)) return;
   if (IsFaultOfTry(raw_context)) {
     g_program_running = program_was_running;
     return;
   }
-  const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
   if (number == SIGSEGV && g_scheduler.snapshot().HandleWriteFault(address)) {
     g_program_running = program_was_running;
     return;
@@ -134,6 +140,7 @@ void HandleFault(int number, siginfo_t* info, void* raw_context) {
 void HandleFailedWrite(int, siginfo_t* info, void* raw_context) {
   const bool program_was_running = g_program_running;
   g_program_running = false;
+  g_thread_register.PointNow();
   if (!g_scheduler.InProgramThread()) return;  // the engine's own call has failed
   SendSignal(&g_scheduler.current(), *info);
   g_kernel_effects |= kSignalEffects;
