@@ -10,11 +10,11 @@ size_t LengthTable::KeyOf(double remaining) {
   return std::min(static_cast<size_t>(remaining + 0.5), kMost);
 }
 
-void LengthTable::Add(double remaining, uint64_t executions) {
+void LengthTable::Add(double remaining, uint64_t plans, uint64_t executions) {
   const size_t key = KeyOf(remaining);
   if (entries_.size() <= key) entries_.resize(key + 1);
   entries_[key].sum += static_cast<double>(executions);
-  entries_[key].count += 1;
+  entries_[key].count += static_cast<double>(std::max<uint64_t>(plans, 1));
 }
 
 double LengthTable::Predict(double remaining) const {

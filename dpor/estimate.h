@@ -16,8 +16,8 @@ namespace mc::dpor {
 
 class LengthTable {
  public:
-  // A subtree with this remaining length had `executions` executions.
-  void Add(double remaining, uint64_t executions);
+  // A subtree with this remaining length, in which so many plans ended, had `executions` executions.
+  void Add(double remaining, uint64_t plans, uint64_t executions);
   // At least 1.
   double Predict(double remaining) const;
 

@@ -102,6 +102,7 @@ class OptimalSearch final : public Search, public SharedSearch {
     SpilledRequests::ChunkId spilled = SpilledRequests::kNone;
     uint32_t finished_children = 0;
     uint32_t plan_end = 0;     // depth at which the request ends that the current child began; or 0
+    uint32_t plans = 0;        // requests that were handed down to that child when it was made
     uint64_t runs_before = 0;  // runs() when the node was made
 
     bool HasRequests() const { return requests != kNoRequest || spilled != SpilledRequests::kNone; }

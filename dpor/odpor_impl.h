@@ -63,7 +63,8 @@ bool OptimalSearch<kWithMutants>::Backtrack() {
   --depth;
   for (size_t d = depth; d < path_.size(); ++d) {  // the plans that are finished with this
     if (nodes_[d].plan_end == 0) continue;
-    length_table_.Add(TypicalLength() - nodes_[d].plan_end, OwnRuns() - nodes_[d + 1].runs_before);
+    length_table_.Add(TypicalLength() - nodes_[d].plan_end, nodes_[d].plans,
+                      OwnRuns() - nodes_[d + 1].runs_before);
   }
   Node& node = nodes_[depth];
   sleep_items_.resize(node.sleep_end);
@@ -110,6 +111,7 @@ void OptimalSearch<kWithMutants>::FollowRequest(uint32_t depth) {
   }
   if constexpr (kWithMutants) requests_.ForgetDeeperThan(depth);
   node.plan_end = static_cast<uint32_t>(branch_depth_ + plan_.size());
+  node.plans = 0;
 }
 
 // -- While an execution runs ---------------------------------------------------------------------
@@ -341,6 +343,7 @@ int OptimalSearch<kWithMutants>::BeginsWith(size_t position, RequestId id) const
 // The child behind `position` gets what is left of the request, which is in no list.
 template <bool kWithMutants>
 void OptimalSearch<kWithMutants>::HandOver(RequestId id, int answer, size_t position) {
+  ++nodes_[position].plans;
   if (answer == kInitialAtNone || requests_[id].length() == 1) {
     requests_.Destroy(id);
     return;

@@ -57,9 +57,9 @@ class Search : public sched::Strategy {
   virtual double chance() const { return 0; }
   // Of a search made of several: the one that ran the last execution, as on the command line.
   virtual std::string_view part_that_ran() const { return {}; }
-  // Estimate of runs() at the end. Equal to it once complete. From the half of the search on good
-  // to a factor of 3 for counters and locks; where waiting requests are many and small (readers,
-  // lastzero, indexer) up to 12 times too high. tests/bench/estimate_table.sh measures it.
+  // Estimate of runs() at the end. Equal to it once complete. At first mostly much too low; from the
+  // half of the search on good to a factor of 3 on the programs of tests/bench/estimate_table.sh,
+  // which measures it.
   virtual double Estimate() const { return static_cast<double>(runs()); }
   // A hard lower bound of runs() at the end.
   virtual uint64_t LowerBound() const { return runs(); }
