@@ -313,6 +313,14 @@ std::vector<OptionEntry> MakeTable() {
               "thread), recycle (one list for all), fresh (no reuse)"),
       SettingFlag("heap-overruns", "cover overruns from one heap block into its neighbour"),
       SettingFlag("spurious", "condition variable waits may wake up spuriously"),
+      Action("fair", "",
+             "a loop that yields, sleeps or tries again, and changes something each\n"
+             "time round, lets the other threads go first after few rounds (else only\n"
+             "if it seems endless)",
+             [](Options& options, const std::string&) {
+               options.settings.fair = true;
+               return absl::OkStatus();
+             }),
       Action("no-checkpoints", "",
              "run every execution from its beginning, not from a saved state in\n"
              "the middle (for comparison: nothing but time depends on it)",
@@ -382,7 +390,6 @@ std::vector<OptionEntry> MakeTable() {
                           ? absl::OkStatus()
                           : Bad("--internal-checkpoint-every needs a time");
              }),
-      NotAvailable("fair", ""),
       NotAvailable("race-only", ""),
   };
   for (const RefinementName& refinement : Refinements()) {

@@ -17,6 +17,7 @@
 // To the worker:
 //   job id= strategy= classes=(PreemptionPointClass bits) ranges=BEGIN,END;... test= seed=
 //       race=limited-hb|hb heap=thread|recycle|fresh exit=wait|immediate overruns=0|1 spurious=0|1
+//       fair=0|1
 //       max_steps= output=0|1 (let the program's output through) disabled=REFINEMENT;...
 //       schedule=STEP;STEP;... (strategy=replay; of strategy=recorded KEPT/STEP;STEP;...|KEPT/...:
 //       several, each with as many steps of the one before) narrate=0|1 tree=0|1 (stream explored

@@ -475,10 +475,12 @@ std::string FormatNotes(const RunReport& report, bool verbose) {
   if (!unseen.empty()) absl::StrAppend(&out, unseen, "\n");
   if (!report.bounded_loops.empty()) {
     absl::StrAppend(
-        &out, "note: a loop that goes round ", sched::kRoundsBeforeBound,
-        " times in one execution is taken for endless (a heuristic), and of its rounds each thread "
-        "makes ",
-        sched::kRoundsOfBoundedLoop,
+        &out, "note: ",
+        report.fair ? std::string("--fair: of the rounds of a loop that waits")
+                    : absl::StrCat("a loop that goes round ", sched::kRoundsBeforeBound,
+                                   " times in one execution is taken for endless (a heuristic), "
+                                   "and of its rounds"),
+        " each thread makes ", sched::kRoundsOfBoundedLoop,
         "; further ones only when another thread has written what it read, or nothing else can "
         "run. Executions with more rounds are not searched. Loops: ",
         absl::StrJoin(report.bounded_loops, ", "), "\n");

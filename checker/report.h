@@ -49,6 +49,7 @@ struct RunReport {
   // about each.
   uint64_t max_rss_kb = 0;
   std::vector<UnseenFunction> unseen_functions;
+  bool fair = false;                    // --fair
   std::set<std::string> bounded_loops;  // where loops are of which not all rounds were searched
   std::string why_alone;                // why a search was not shared by several processes; or ""
   uint64_t spilled_requests = 0;        // the most that one worker put into a file

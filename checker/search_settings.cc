@@ -94,6 +94,7 @@ std::span<const std::string_view> ValuesOf(std::string_view setting) {
 void SearchSettings::AddTo(Message* job) const {
   job->Set("strategy", strategy).Set("race", race).Set("heap", heap).Set("exit", exit);
   job->Set("overruns", uint64_t{heap_overruns}).Set("spurious", uint64_t{spurious});
+  if (fair) job->Set("fair", uint64_t{1});
   job->Set("seed", seed);
   if (max_steps != 0) job->Set("max_steps", max_steps);
   if (!disabled.empty()) job->Set("disabled", absl::StrJoin(disabled, ";"));

@@ -30,12 +30,13 @@ struct SearchSettings {
   uint64_t seed = 0;
   uint64_t max_steps = 0;             // longest execution, in transitions; 0: the runtime's default
   std::vector<std::string> disabled;  // refinements of the dependence relation that are off
-  // The next five are of a search, not of a schedule.
+  // The rest is of a search, not of a schedule.
   // Of a strategy that takes samples: how many executions, or (a check of the event model) pairs of
   // events; 0: its default.
   uint64_t samples = 0;
   uint32_t depth = 0, delays = 0;       // of the strategies pct and delay; 0: their defaults
   std::optional<uint32_t> preemptions;  // bounded: at most so many; without: 0, 1, 2, ... in turn
+  bool fair = false;                    // loops that wait soon let the others go first
   std::string policy;                   // of free runs, for tests; "" is the default
   bool detection = true;                // of races; without, only to see what it costs
   bool checkpoints = true;              // executions go on from the middle of a common prefix

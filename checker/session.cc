@@ -117,6 +117,7 @@ int Session::Run() {
   CatchInterruptions();
   report_.harness = options_.harness;
   report_.seed = options_.settings.seed;
+  report_.fair = options_.settings.fair;
   std::vector<std::string> tests;
   absl::Status status = StartHarness();
   if (status.ok() && options_.list) return ListTests();

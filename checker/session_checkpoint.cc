@@ -46,6 +46,7 @@ Message HeaderOf(const Options& options, const Hello& hello, const std::string& 
   for (const std::string_view name : SearchSettings::Names()) {
     header.Set(absl::StrCat("--", View(name)), options.settings.Get(name));
   }
+  header.Set("--fair", YesNo(options.settings.fair));
   header.Set("--keep-going", YesNo(options.keep_going || options.saturate));
   header.Set("--fail-on-race", NameOf(options.fail_on_race));
   header.Set("--final-states", YesNo(!options.final_states.empty()));

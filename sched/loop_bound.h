@@ -16,6 +16,8 @@
 // kRoundsBeforeBound times): its rounds consist of several transitions. Threads that keep each
 // other going may have other threads run in between: a search that takes long
 // (kTransitionsUntilImpatient) begins again, once, and is satisfied with kRoundsOfImpatient rounds.
+// A *fair* search (--fair) does not wait for any of this: each loop that tells that it waits, and
+// changes something, is bounded as soon as it goes on after the rounds that a bounded loop has.
 // A bounded loop:
 //
 //  * Of its rounds, each thread makes the first kRoundsOfBoundedLoop whenever it likes.
@@ -74,6 +76,7 @@ struct LoopPlace {
 struct LoopRounds {
   LoopPlace place;
   uint32_t count = 0;
+  uint32_t with_change = 0;  // of these, rounds that did not only repeat the one before (--fair)
   size_t last_position = 0;  // of the event in which it last came by
   uint64_t clock_reads = 0;  // until then
   bool clock_put_on = false;

@@ -81,6 +81,7 @@ struct ExecutionOptions {
   bool bounds_loops = true;         // is an execution given up for a loop that seems endless?
   bool looks_for_loops = false;     // also for one that does not tell that it waits
   bool impatient = false;           // after few rounds (loop_bound.h)
+  bool fair = false;                // after hardly any, if it changes something (--fair)
   uint64_t max_events = 1 << 18;    // a longer execution is reported as livelock (heuristic)
   uint64_t memory_limit = 0;        // bytes the process may take in an execution; 0: any
   uint64_t seed = 0;
@@ -375,6 +376,8 @@ class Scheduler final : public StateView, private SchedulerState {
   bool ComesRoundBounded(uint64_t pc, const EntryRegisters& registers) {
     return ComesRound(PlaceOf(pc, registers), kRoundsBeforeBound);
   }
+  // The same of a loop that does not repeat itself: it may be bounded for that (--fair).
+  void RoundWithChange(uint64_t pc, const EntryRegisters& registers);
   // If so: until it may go on.
   void WaitInBoundedLoop(uint64_t pc, const EntryRegisters& registers) {
     WaitInBoundedLoop(PlaceOf(pc, registers));
@@ -535,7 +538,7 @@ class Scheduler final : public StateView, private SchedulerState {
   static bool SpinEnabled(const Thread& thread);
   bool CouldBeTaken(const LockOperation& refused) const;
   bool AnyLoopCouldGoOn() const;
-  void CloseLoop(uint64_t pc, const EntryRegisters& registers, bool counts);
+  bool CloseLoop(uint64_t pc, const EntryRegisters& registers, bool counts);
   bool IsWrittenFor(const Thread& thread, size_t from, uint16_t but_flags) const;
 
   // -- scheduler_loops.cc: loops that have a bound

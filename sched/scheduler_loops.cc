@@ -44,7 +44,15 @@ LoopRounds& Scheduler::RoundsAt(Thread& thread, const LoopPlace& place) {
 // ---------------------------------------------------------------------------- a loop comes by
 
 void Scheduler::WaitingPoint(uint64_t pc, const EntryRegisters& registers) {
-  if (!PassLoop(PlaceOf(pc, registers), kRoundsBeforeBound)) CloseLoop(pc, registers, false);
+  if (PassLoop(PlaceOf(pc, registers), kRoundsBeforeBound)) return;
+  if (!CloseLoop(pc, registers, false)) RoundWithChange(pc, registers);
+}
+
+void Scheduler::RoundWithChange(uint64_t pc, const EntryRegisters& registers) {
+  if (!options_.fair || !options_.bounds_loops || current_->atomic_depth != 0) return;
+  const LoopPlace place = PlaceOf(pc, registers);
+  if (++RoundsAt(*current_, place).with_change <= kRoundsOfBoundedLoop) return;
+  if (!IsBounded(place) && AnyOtherWaits(*current_)) GiveUpForLoop(place);
 }
 
 void Scheduler::SystemCallInLoop(uint64_t pc) {

@@ -8,10 +8,11 @@ namespace mc::sched {
 // ------------------------------------------------------------------------------ closing a loop
 
 // `counts`: a loop that closes here comes by here (loop_bound.h), which has not been counted yet.
-void Scheduler::CloseLoop(uint64_t pc, const EntryRegisters& registers, bool counts) {
+// False if none does.
+bool Scheduler::CloseLoop(uint64_t pc, const EntryRegisters& registers, bool counts) {
   Thread& t = *current_;
-  if (Arrive(pc, registers) != SpinTracker::Arrival::kLoop) return;
-  if (counts && PassLoop(PlaceOf(pc, registers), kRoundsBeforeBound)) return;
+  if (Arrive(pc, registers) != SpinTracker::Arrival::kLoop) return false;
+  if (counts && PassLoop(PlaceOf(pc, registers), kRoundsBeforeBound)) return true;
   const bool takes_locks = t.spin.locks().any_taken();
   // The block ends even if the loop would be left now: where it ends must not depend on who wrote
   // meanwhile.
@@ -27,6 +28,7 @@ void Scheduler::CloseLoop(uint64_t pc, const EntryRegisters& registers, bool cou
     t.spin.Progress();
     Arrive(pc, here);
   }
+  return true;
 }
 
 SpinTracker::Arrival Scheduler::Arrive(uint64_t pc, const EntryRegisters& registers) {

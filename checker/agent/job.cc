@@ -86,6 +86,7 @@ bool ParseOptions(const Message& m, sched::ExecutionOptions* options, std::strin
                                            : sched::HeapPolicy::kThread;
   options->heap_overruns = m.Number("overruns") != 0;
   options->spurious_wakeups = m.Number("spurious") != 0;
+  options->fair = m.Number("fair") != 0;
   options->narrate = m.Number("narrate") != 0;
   options->checkpoints = m.Number("no_checkpoints") == 0;
   options->seed = m.Number("seed");

@@ -16,6 +16,7 @@ WaitPoint::WaitPoint(bool can_run_out, uint64_t pc, const EntryRegisters& regist
   waits_in_bounded_loop_ = g_scheduler.ComesRoundBounded(pc, registers);
   if (waits_in_bounded_loop_) return;
   repeats_ = g_scheduler.Arrive(pc, registers) == SpinTracker::Arrival::kLoop;
+  if (!repeats_) g_scheduler.RoundWithChange(pc, registers);
 }
 
 bool WaitPoint::Wait(WaitKind kind, Cell object, uintptr_t address, OperationDetail detail) {

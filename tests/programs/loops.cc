@@ -429,3 +429,20 @@ MC_TEST(DaemonGoesOn) {
     for (;; ++rounds) usleep(1);
   }).detach();
 }
+
+// ---- Loops that end by themselves, or only look.
+
+MC_TEST(SomeRounds) {
+  std::thread other([] { shared_count = 100; });
+  for (int n = 0; n < 20; ++n) {
+    ++shared_count;
+    sched_yield();
+  }
+  other.join();
+}
+
+MC_TEST(OnlyLooks) {
+  std::thread setter(Set);
+  while (!flag) sched_yield();
+  setter.join();
+}

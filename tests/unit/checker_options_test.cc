@@ -76,7 +76,7 @@ TEST(Options, Sizes) {
 TEST(Options, EverySettingReachesTheSettings) {
   const Options options =
       Parse({"t", "--seed=9", "--race=hb", "--exit=immediate", "--heap=fresh", "--heap-overruns",
-             "--spurious", "--max-steps=500", "--no-posts", "--no-shared-sites"});
+             "--spurious", "--fair", "--max-steps=500", "--no-posts", "--no-shared-sites"});
   SearchSettings expected;
   expected.seed = 9;
   expected.race = "hb";
@@ -84,6 +84,7 @@ TEST(Options, EverySettingReachesTheSettings) {
   expected.heap = "fresh";
   expected.heap_overruns = true;
   expected.spurious = true;
+  expected.fair = true;
   expected.max_steps = 500;
   expected.disabled = {"posts", "shared-sites"};
   EXPECT_EQ(options.settings, expected);
@@ -126,7 +127,7 @@ TEST(Options, ErrorsSayWhatIsWrong) {
     EXPECT_THAT(ErrorOf({std::string("--pp=") + bad, "t"}), HasSubstr("--pp")) << bad;
   }
   EXPECT_THAT(ErrorOf({"--quiet=yes", "t"}), HasSubstr("takes no value"));
-  for (const char* other : {"--seed=3", "--pp=lock", "--spurious", "--max-steps=9", "--test=x",
+  for (const char* other : {"--seed=3", "--pp=lock", "--spurious", "--fair", "--max-steps=9", "--test=x",
                             "--list", "--no-posts"}) {
     EXPECT_THAT(ErrorOf({"--replay=f", other, "t"}), HasSubstr("--replay runs")) << other;
   }
@@ -141,14 +142,14 @@ TEST(Options, ErrorsSayWhatIsWrong) {
 TEST(Options, HelpListsEveryOption) {
   const std::string help = HelpText();
   for (const char* name :
-       {"--iterative",  "--strategy=S",     "--pp=SET",           "--replay=FILE",
-        "--gdb",        "--visualize=FILE", "--test=NAME",        "--list",
-        "--time=T",     "--executions=N",   "--jobs=N",           "--seed=N",
-        "--race=R",     "--fail-on-race=S", "--keep-going",       "--exit=E",
-        "--heap=H",     "--heap-overruns",  "--output=DIR",       "--json=FILE",
-        "--junit=FILE", "--sarif=FILE",     "--require-complete", "--spurious",
-        "--quiet",      "--verbose",        "--color=WHEN",       "--max-steps=N",
-        "--help",       "--version",        "--no-read-locks"}) {
+       {"--iterative",   "--strategy=S",     "--pp=SET",           "--replay=FILE",
+        "--gdb",         "--visualize=FILE", "--test=NAME",        "--list",
+        "--time=T",      "--executions=N",   "--jobs=N",           "--seed=N",
+        "--race=R",      "--fail-on-race=S", "--keep-going",       "--exit=E",
+        "--heap=H",      "--heap-overruns",  "--output=DIR",       "--json=FILE",
+        "--junit=FILE",  "--sarif=FILE",     "--require-complete", "--spurious",
+        "--fair",        "--quiet",          "--verbose",          "--color=WHEN",
+        "--max-steps=N", "--help",           "--version",          "--no-read-locks"}) {
     EXPECT_THAT(help, HasSubstr(name));
   }
   EXPECT_EQ(help.find("internal"), std::string::npos);
