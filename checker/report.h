@@ -65,7 +65,7 @@ struct RunReport {
 
 // The bound of a search in which loops have one (sched/loop_bound.h).
 std::string PreemptionBound(uint32_t preemptions);
-inline constexpr char kLoopBound[] = "not all rounds of loops that seem endless";
+inline constexpr char kLoopBound[] = "not all rounds of loops that wait";
 
 // Where a bug shows in the source: the first of its place and its callers that is a line of the
 // program, else one of a library.

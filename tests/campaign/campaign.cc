@@ -3,6 +3,8 @@
 //   campaign [options] convergence   final states and bugs of source, dpor, portfolio, odpor and
 //                                    iterative deepening equal those of a search without reduction;
 //                                    so do the Mazurkiewicz traces, of which odpor runs each once
+//   campaign [options] refinements   final states and bugs of odpor are the same without each of the
+//                                    refinements of dependence, in at least as many executions
 //   campaign [options] laws          the events of every program obey the laws of the event model
 //   campaign [options] coverage      the operations executed so far (see --coverage), by variant
 //
@@ -10,8 +12,7 @@
 //   --profile=P[,P...] --first=SEED --count=N     which programs (profiles: program.h)
 //   --executions=N                   programs with more executions without reduction are left out
 //   --pairs=N                        laws: pairs of events looked at in each program
-//   --mutate=NAME --library=DIR      a deliberate mistake, with the runtime of DIR that can make
-//   it;
+//   --mutate=NAME --library=DIR      a deliberate mistake, with the runtime of DIR that can make it:
 //                                    the first program that shows it ends the campaign
 //   --coverage=FILE                  counts what was executed there
 //   --work=DIR                       for its files
@@ -287,6 +288,38 @@ void CheckConvergence(const Range& range, const std::string& name, Counters& cou
   }
 }
 
+// As odpor finds all that there is without reduction, so it does with any refinement switched off.
+void CheckRefinements(const Range& range, const std::string& name, Counters& counters,
+                      const Report& report) {
+  const std::string dfs =
+      "--strategy=dfs " + kEvery + " --executions=" + std::to_string(settings.executions);
+  const Answers expected = Search(range, dfs, name);
+  counters.programs += expected.size();
+  std::map<uint64_t, uint64_t> with_all;
+  for (const char* off : {"", " --no-read-locks", " --no-posts", " --no-barriers",
+                          " --no-empty-signal", " --no-silent-rmw"}) {
+    const std::string search = "--strategy=odpor " + kEvery + off;
+    const Answers found = Search(range, search + " --executions=200000", name);
+    for (const auto& [seed, want] : expected) {
+      if (!want.complete || !want.error.empty()) continue;
+      const auto at = found.find(seed);
+      const Answer have = at == found.end() ? Answer() : at->second;
+      const uint64_t least = with_all.try_emplace(seed, have.executions).first->second;
+      const std::string difference = Difference(want.lines, have.lines, false);
+      if (*off == 0) {
+        ++counters.compared;
+        counters.executions_dfs += want.executions;
+      }
+      counters.executions_odpor += have.executions;
+      if (!have.complete || !difference.empty()) {
+        report(seed, {search + ": differs", have.error + difference, {dfs, search}});
+      } else if (have.executions < least) {
+        report(seed, {search + ": fewer executions", std::to_string(have.executions), {search}});
+      }
+    }
+  }
+}
+
 void CheckLaws(const Range& range, const std::string& name, Counters& counters,
                const Report& report) {
   const std::string laws =
@@ -306,6 +339,8 @@ void CheckLaws(const Range& range, const std::string& name, Counters& counters,
 void Check(const Range& range, const std::string& name, Counters& counters, const Report& report) {
   if (settings.property == "laws") {
     CheckLaws(range, name, counters, report);
+  } else if (settings.property == "refinements") {
+    CheckRefinements(range, name, counters, report);
   } else {
     CheckConvergence(range, name, counters, report);
   }
@@ -440,8 +475,9 @@ int Main(int argc, char** argv) {
     }
   }
   if (settings.property == "coverage") return PrintCoverage();
-  if (settings.property != "laws" && settings.property != "convergence") {
-    std::cerr << "usage: campaign [options] convergence|laws|coverage; see campaign.cc\n";
+  if (settings.property != "laws" && settings.property != "convergence" &&
+      settings.property != "refinements") {
+    std::cerr << "usage: campaign [options] convergence|refinements|laws|coverage; see campaign.cc\n";
     return 2;
   }
   std::filesystem::create_directories(settings.work);

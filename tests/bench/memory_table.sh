@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Measures how much memory odpor takes, and prints two tables. First, a search cut after more and more executions: it takes no
+# more memory for that. Second, programs whose plans grow, with and without a cap: what the cap costs.
+# Usage: tests/bench/memory_table.sh (after a build of mc, counts and json_field in build/, or in $BUILD). Several minutes.
+set -euo pipefail
+
+BUILD=${BUILD:-build}
+mc=$BUILD/tools/mc counts=$BUILD/tests/programs/counts field=$BUILD/tests/e2e/json_field
+report=$(mktemp)
+trap 'rm -f "$report"' EXIT
+
+# search PROGRAM mc-arguments...
+search() {
+  read -ra words <<<"$1"
+  shift
+  "$mc" --quiet --strategy=odpor --pp=all --json="$report" "$@" "$counts" -- "${words[@]}" >/dev/null
+}
+value() { "$field" "$report" "$1"; }
+megabytes() { awk -v kb="$(value max_rss_kb)" 'BEGIN { printf "%.1f", kb / 1024 }'; }
+
+printf '| program | executions | seconds | MB |\n|---|---|---|---|\n'
+for executions in 100000 1000000 10000000; do
+  search 'lockinc 11' --executions=$executions
+  printf '| lockinc(11) | %s | %.1f | %s |\n' "$(value executions)" "$(value jobs.0.seconds)" "$(megabytes)"
+done
+
+printf '\n| program | memory for requests | executions | verdict | seconds | MB | spilled |\n|---|---|---|---|---|---|---|\n'
+for program in 'lastzero 13' 'lastzero 15' 'readers 13' 'readers 15'; do
+  for bytes in '' 1000000 300000 100000; do
+    search "$program" ${bytes:+--internal-request-memory=$bytes}
+    printf '| %s) | %s | %s | %s | %.2f | %s | %s |\n' "${program/ /(}" "${bytes:-any}" "$(value executions)" "$(value verdict)" \
+      "$(value jobs.0.seconds)" "$(megabytes)" "$(value spilled_requests)"
+  done
+done
