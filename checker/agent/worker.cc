@@ -1,5 +1,7 @@
 #include "checker/agent/worker.h"
 
+#include <algorithm>
+
 #include "checker/agent/output.h"
 #include "checker/agent/registered_tests.h"
 #include "checker/word_text.h"
@@ -15,6 +17,9 @@ using sched::g_scheduler;
 // The body of the process's program, and the registered test that the active job runs.
 ProgramBody g_body;
 const RegisteredTest* g_test = nullptr;
+
+// How often the supervisor is told how far a search is, if that is soon said, and if not.
+constexpr std::chrono::milliseconds kProgressEvery(200), kProgressAtLeastEvery(10'000);
 
 int RunProgram(void*) {
   if (g_test != nullptr) {
@@ -199,13 +204,7 @@ Worker::SliceEnd Worker::RunSlice(Job& job, uint64_t executions, std::chrono::mi
       break;
     }
     if (crew_ == nullptr && !crew_was_tried_) MaybeFormCrew(job, executions - run - 1, stop_on_bug);
-    if (now - last_progress_ >= std::chrono::milliseconds(200)) {
-      last_progress_ = now;
-      Message progress("progress");
-      progress.Set("id", job.id());
-      AddProgress(job, &progress);
-      channel_->Send(progress);
-    }
+    if (now >= next_progress_) ReportProgress(job, now);
   }
   if (crew_ != nullptr) DisbandCrew(job);
   if (job.shows_output()) SilenceOutput();
@@ -213,6 +212,18 @@ Worker::SliceEnd Worker::RunSlice(Job& job, uint64_t executions, std::chrono::mi
       seconds_before_slice_ + std::chrono::duration<double>(Clock::now() - slice_begin_).count();
   shared_->job.store(0);
   return end;
+}
+
+// To estimate takes as long as there are sequences that wait: at most a part of the time.
+void Worker::ReportProgress(Job& job, Clock::time_point now) {
+  constexpr int kPart = 50;
+  Message progress("progress");
+  progress.Set("id", job.id());
+  AddProgress(job, &progress);
+  channel_->Send(progress);
+  const Clock::time_point end = Clock::now();
+  next_progress_ =
+      end + std::clamp<Clock::duration>(kPart * (end - now), kProgressEvery, kProgressAtLeastEvery);
 }
 
 bool Worker::AfterExecution(Job& job, bool stop_on_bug, SliceEnd* end) {

@@ -75,6 +75,7 @@ class Worker : private CrewListener {
   bool BeginsAgainAlone(Job& job);
   void RestartWithWhatWasLearned(Job& job);
   void ReportRestart(Job& job, const char* reason);
+  void ReportProgress(Job& job, Clock::time_point now);
   void AddProgress(Job& job, Message* message);
   std::string ThreadNames() const;
   std::string DescribeObject(sched::Cell cell) const;
@@ -87,7 +88,7 @@ class Worker : private CrewListener {
   Job* active_ = nullptr;
   bool initialised_ = false;
   std::vector<uint32_t> changes_;
-  Clock::time_point slice_begin_, last_progress_;
+  Clock::time_point slice_begin_, next_progress_;
   double seconds_before_slice_ = 0;
 
   std::unique_ptr<Crew> crew_;
