@@ -379,6 +379,18 @@ bool Replay::Reproduced() const {
                      [this](const auto& bug) { return RecordsRace() == bug->IsDataRace(); });
 }
 
+// Of the bugs that the execution has shown the one that the schedule was recorded for; if none is,
+// the one to name first.
+const Bug& Replay::RecordedBug() const {
+  const Bug* same_kind = nullptr;
+  for (const auto& bug : findings_->bugs()) {
+    if (sched::NameOf(bug->kind) != schedule_.failure) continue;
+    if (bug->message == schedule_.message) return *bug;
+    if (same_kind == nullptr) same_kind = bug.get();
+  }
+  return same_kind != nullptr ? *same_kind : MainBug(*findings_);
+}
+
 int Replay::Finish(Outcome outcome) {
   // So that whatever the program still prints comes before the verdict.
   harness_.reset();
@@ -423,7 +435,7 @@ int Replay::Finish(Outcome outcome) {
   const std::string first_line = error_.substr(0, error_.find('\n'));
   switch (outcome) {
     case Outcome::kReproduced: {
-      const Bug& bug = MainBug(*findings_);
+      const Bug& bug = RecordedBug();
       const std::string_view kind = sched::NameOf(bug.kind);
       const bool as_recorded = schedule_.failure.empty() || schedule_.failure == kind;
       Print(absl::StrCat(

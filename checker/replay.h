@@ -42,6 +42,7 @@ class Replay {
   Outcome Diverged(const Message& message);
   bool RecordsRace() const;
   bool Reproduced() const;
+  const Bug& RecordedBug() const;
   int Finish(Outcome outcome);
 
   Options options_;

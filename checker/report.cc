@@ -175,14 +175,17 @@ std::string WhyNotVerified(const TestResult& result) {
     default:
       break;
   }
+  const bool bounds_loops =
+      std::ranges::any_of(result.jobs, [](const Job& job) { return job.bounds_loops; });
   if (!result.bound.empty()) {
-    return absl::StrCat("within the bound: ", result.bound, Chance(result));
+    return absl::StrCat("within the bound: ", result.bound, Chance(result),
+                        bounds_loops ? absl::StrCat("; and ", kLoopBound) : "");
   }
   if (const auto covered = LeastCovered(result)) {
     return absl::StrCat("within the bound: ", PreemptionBound(*covered),
                         " (more would need too much memory)");
   }
-  if (std::ranges::any_of(result.jobs, [](const Job& job) { return job.bounds_loops; })) {
+  if (bounds_loops) {
     return absl::StrCat("within the bound: ", kLoopBound);
   }
   if (!result.missing.empty()) {

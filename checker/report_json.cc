@@ -53,7 +53,7 @@ Json Finite(double value) {
 }
 
 Json JobJson(const Job& job, std::string bound) {
-  if (bound.empty() && job.bounds_loops) bound = kLoopBound;
+  if (job.bounds_loops) absl::StrAppend(&bound, bound.empty() ? "" : "; and ", kLoopBound);
   if (bound.empty() && job.progress.preemptions_covered && job.progress.left_out) {
     bound = PreemptionBound(*job.progress.preemptions_covered);
   }

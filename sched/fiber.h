@@ -18,7 +18,7 @@ inline constexpr size_t kFiberStackStride = size_t{128} << 20;  // stack and gua
 inline constexpr size_t kFiberStackSize = size_t{8} << 20;      // at first
 inline constexpr size_t kMaxFiberStackSize = size_t{120} << 20;
 inline constexpr uintptr_t kSlotThreadBase = 0x718000000000;  // stacks of the parked threads
-inline constexpr size_t kSlotThreadStride = size_t{1} << 20;
+inline constexpr size_t kSlotThreadStride = size_t{64} << 20;  // most is not mapped
 
 // Is `address` in the guard area below some slot's stack?
 inline bool IsStackGuard(uintptr_t address) {

@@ -80,6 +80,18 @@ void SpinTracker::LeaveOutLocks(uintptr_t stack_low, size_t stack_size,
   }
 }
 
+FloatingEnvironment ReadFloatingEnvironment() {
+  FloatingEnvironment environment;
+#if defined(__x86_64__)
+  constexpr uint16_t kExceptions = 0x3f;  // the rest tells of the last operation
+  asm volatile("stmxcsr %0" : "=m"(environment.vector));
+  asm volatile("fnstcw %0" : "=m"(environment.scalar_control));
+  asm volatile("fnstsw %0" : "=m"(environment.scalar_status));
+  environment.scalar_status &= kExceptions;
+#endif
+  return environment;
+}
+
 bool SpinTracker::SameState(const Visit& visit, const EntryRegisters& registers,
                             const unsigned char* live, size_t stack_size,
                             std::span<const uintptr_t> held) {
@@ -88,6 +100,7 @@ bool SpinTracker::SameState(const Visit& visit, const EntryRegisters& registers,
       (!held.empty() && memcmp(old_stack + stack_size, held.data(), held.size_bytes()) != 0)) {
     return false;
   }
+  if (visit.floating != ReadFloatingEnvironment()) return false;
   const bool same_registers = memcmp(&visit.registers, &registers, sizeof registers) == 0;
   const bool times_may_differ = visit.clock_reads != clock_reads_;
   if (!same_registers && !times_may_differ) return false;  // before what takes longer
@@ -170,6 +183,7 @@ SpinTracker::Arrival SpinTracker::Arrive(uint64_t pc, const EntryRegisters& regi
   Visit& visit = visits_.emplace_back();
   visit.pc = pc;
   visit.registers = registers;
+  visit.floating = ReadFloatingEnvironment();
   visit.stack_offset = stack_bytes_.size();
   visit.stack_size = stack_size;
   visit.held_count = held.size();

@@ -2,10 +2,10 @@
 // *Spinning*).
 //
 // At a read, failed compare-exchange, failed try-operation or yield, the thread's callee-saved
-// registers, stack pointer and live stack are compared with those at an earlier call of its own at
-// the same place. If they are equal and the thread only read in between, the next iteration would
-// do the same again: the thread waits until another thread writes a cell it read. This is exact, no
-// heuristic: everything the thread's future depends on is compared.
+// registers, floating-point environment, stack pointer and live stack are compared with those at an
+// earlier call of its own at the same place. If they are equal and the thread only read in between,
+// the next iteration would do the same again: the thread waits until another thread writes a cell
+// it read. This is exact, no heuristic: everything the thread's future depends on is compared.
 //
 // Of programs that are not optimised much of a frame is never written. It holds what was there
 // before: hooks that may be part of a loop leave nothing of the engine there (interpose/caller.h),
@@ -36,6 +36,16 @@
 
 namespace mc::sched {
 
+// How floating-point operations of a thread round, what they trap and which exceptions they have
+// raised: the rest of what is kept over calls.
+struct FloatingEnvironment {
+  uint32_t vector = 0;                             // MXCSR
+  uint16_t scalar_control = 0, scalar_status = 0;  // x87; of the status, the exceptions
+
+  bool operator==(const FloatingEnvironment&) const = default;
+};
+FloatingEnvironment ReadFloatingEnvironment();
+
 // The callee-saved registers at the entry of a hook, written by its assembly stub.
 struct EntryRegisters {
   uint64_t stack_pointer;  // at the entry: points to the return address
@@ -61,6 +71,7 @@ struct SpinMemory {
   struct Visit {
     uint64_t pc;
     EntryRegisters registers;
+    FloatingEnvironment floating;
     size_t stack_offset, stack_size;  // in stack_bytes_, followed by the locks it held
     size_t held_count;
     uint32_t iteration;  // in which the thread was last here

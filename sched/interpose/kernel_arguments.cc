@@ -292,6 +292,9 @@ const char* RefusedSystemCall(long number) {
     case SYS_fork:
     case SYS_vfork:
       return "the system call clone";
+    case SYS_execve:
+    case SYS_execveat:
+      return "exec: another program in place of this one";
     case SYS_signalfd:
     case SYS_signalfd4:
       return "signalfd";  // signals that the program sends are not the kernel's

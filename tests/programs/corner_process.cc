@@ -334,6 +334,11 @@ void Forks() {
   TwoThreads();
 }
 
+void Executes() {
+  TwoThreads();
+  execl("/bin/true", "true", static_cast<char*>(nullptr));
+}
+
 void Fine() { TwoThreads(); }
 
 constexpr struct {
@@ -367,6 +372,7 @@ constexpr struct {
     {"infinite-loop-without-memory", InfiniteLoopWithoutMemory},
     {"allocates-without-end", AllocatesWithoutEnd},
     {"forks", Forks},
+    {"executes", Executes},
     {"kernel-writes", KernelWrites},
     {"waits-for-a-pipe", WaitsForAPipe},
     {"raises-handled", RaisesHandled},
