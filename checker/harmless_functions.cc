@@ -40,6 +40,8 @@ constexpr Group kGroups[] = {
      "posix_fallocate* fallocate* sync syncfs lockf* sync_file_range readahead mlock* munlock* "
      "msync posix_madvise timerfd_create inotify_init* inotify_rm_watch dirfd "
      "killpg malloc_trim mallopt sbrk brk daemon tcdrain tcflow tcflush tcsendbreak epoll_create*"},
+    {"libc.so", "ends the check: another program would take the place of this one",
+     "execl execlp execle execvpe fexecve"},
     {"libc.so", "what belongs to the calling thread, or never changes",
      "__errno_location __h_errno_location __ctype_*_loc __ctype_get_mb_cur_max pthread_self "
      "thrd_current pthread_equal thrd_equal pthread_testcancel pthread_[gs]etconcurrency strerror "
