@@ -136,6 +136,7 @@ bool CandidateDetector::EnterSynchronisation(const Event& event, const MicroAcce
     case CellKind::kSemaphore:  // it may turn out not to serve as a lock
       return rule_ != CandidateRule::kLimitedHappensBefore;
     default:
+      settled_.ChangeLocks(access);
       return true;
   }
 }

@@ -19,21 +19,11 @@ void HeldLocks::Change(sched::ThreadId thread, Cell lock, LockChange change) {
 }
 
 void HeldLocks::Apply(const Trace& trace, const Event& event, const MicroAccess& access) {
-  const CellKind kind = sched::KindOf(access.begin);
-  if (kind == CellKind::kSemaphore) return ApplyToSemaphore(trace, event, access);
-  const bool read = kind == CellKind::kReadersHalf;
-  if (kind != CellKind::kMutex && kind != CellKind::kWriterHalf && !read) return;
-  const Cell lock =
-      read ? sched::MakeCell(CellKind::kWriterHalf, sched::ObjectOf(access.begin)) : access.begin;
-  // A mutex is taken by a write. Who only reads the cell (of a routine to be run once, which has
-  // run) takes nothing.
-  const bool takes = access.mode != sched::kRead;
-  if (takes && (access.flags & sched::kAcquire) && !(access.flags & sched::kBlockingTest)) {
-    Change(event.thread, lock, read ? LockChange::kReadAcquire : LockChange::kAcquire);
+  if (sched::KindOf(access.begin) == CellKind::kSemaphore) {
+    return ApplyToSemaphore(trace, event, access);
   }
-  if (access.flags & sched::kRelease) {
-    Change(event.thread, lock, read ? LockChange::kReadRelease : LockChange::kRelease);
-  }
+  ForEachLockChange(access,
+                    [&](Cell lock, LockChange change) { Change(event.thread, lock, change); });
 }
 
 HeldLocks::Semaphore& HeldLocks::SemaphoreAt(Cell cell) {

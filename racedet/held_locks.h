@@ -18,6 +18,27 @@
 
 namespace mc::racedet {
 
+// Calls visit(lock, change) for what an access does to the locks that its thread holds, but for
+// semaphores: nothing, one change, or a lock that is taken and given up again.
+template <typename Visit>
+void ForEachLockChange(const sched::MicroAccess& access, const Visit& visit) {
+  const sched::CellKind kind = sched::KindOf(access.begin);
+  const bool read = kind == sched::CellKind::kReadersHalf;
+  if (kind != sched::CellKind::kMutex && kind != sched::CellKind::kWriterHalf && !read) return;
+  const sched::Cell lock =
+      read ? sched::MakeCell(sched::CellKind::kWriterHalf, sched::ObjectOf(access.begin))
+           : access.begin;
+  // A mutex is taken by a write. Who only reads the cell (of a routine to be run once, which has
+  // run) takes nothing.
+  const bool takes = access.mode != sched::kRead;
+  if (takes && (access.flags & sched::kAcquire) && !(access.flags & sched::kBlockingTest)) {
+    visit(lock, read ? LockChange::kReadAcquire : LockChange::kAcquire);
+  }
+  if (access.flags & sched::kRelease) {
+    visit(lock, read ? LockChange::kReadRelease : LockChange::kRelease);
+  }
+}
+
 class HeldLocks {
  public:
   // `table` outlives this; it interns the locksets and is told of contradicted semaphores.

@@ -5,6 +5,7 @@
 
 #include "racedet/access_history.h"
 #include "racedet/data_race.h"
+#include "racedet/held_locks.h"
 
 namespace mc::racedet {
 
@@ -26,8 +27,9 @@ void SettledAccesses::BeginEvent(const sched::Event& event, bool after_creation)
   if (thread_ >= joined_.size()) {
     joined_.resize(thread_ + 1u);
     created_.resize(thread_ + 1u);
+    locksets_.resize(thread_ + 1u);
   }
-  marks_.push_back({thread_, existing_, joined_[thread_]});
+  marks_.push_back({thread_, locksets_[thread_], existing_, joined_[thread_]});
 }
 
 void SettledAccesses::Create(ThreadId child) {
@@ -43,19 +45,29 @@ void SettledAccesses::Join(ThreadId joined) {
   if (joined <= kMaxThreadNumber) joined_[thread_] |= BitOf(joined);
 }
 
+void SettledAccesses::ChangeLocks(const MicroAccess& access) {
+  if (!limited_) return;
+  ForEachLockChange(access, [this](sched::Cell lock, LockChange change) {
+    locksets_[thread_] = table_.locksets().Apply(locksets_[thread_], lock, change);
+  });
+}
+
 void SettledAccesses::CutBack(size_t events) {
   while (marks_.size() > events) {
     const Mark& mark = marks_.back();
     existing_ = mark.existing;
     joined_[mark.thread] = mark.joined;
+    locksets_[mark.thread] = mark.lockset;
     marks_.pop_back();
   }
 }
 
 uint32_t SettledAccesses::ClassOf(const MicroAccess& access) {
   const uint16_t flags = access.flags & AccessClass::kKindFlags;
+  const uint64_t alone = existing_ == BitOf(thread_) ? 1 : 0;
   const Key key{access.pc, access.begin,
-                uint64_t{access.size} << 32 | uint64_t{flags} << 8 | access.mode};
+                uint64_t{access.size} << 32 | alone << 24 | uint64_t{flags} << 8 | access.mode,
+                locksets_[thread_]};
   const uint32_t known = index_.Find(key);
   return known != index_.kAbsent ? known : AddClass(key, access);
 }
@@ -66,6 +78,7 @@ uint32_t SettledAccesses::AddClass(const Key& key, const MicroAccess& access) {
   c.begin = access.begin;
   c.end = access.end();
   c.site = table_.SiteOf(access.pc);
+  c.lockset = key.lockset;
   c.flags = access.flags & AccessClass::kKindFlags;
   c.mode = access.mode;
   for (uint32_t i = 0; i < added; ++i) {
@@ -124,6 +137,7 @@ bool SettledAccesses::Judge(const Class& c) const {
 
 bool SettledAccesses::PairIsSettled(const Class& a, const Class& b) const {
   if (std::has_single_bit(a.threads | b.threads)) return true;
+  if (table_.locksets().CommonProtection(a.lockset, b.lockset) == Protection::kLocks) return true;
   const uint32_t known = table_.KnownFacts(a.site, b.site);
   constexpr uint32_t kOrders = kLowerFirst | kHigherFirst;
   const uint32_t kinds =
@@ -134,7 +148,8 @@ bool SettledAccesses::PairIsSettled(const Class& a, const Class& b) const {
   for (const auto& [first, second] : {std::pair(&a, &b), std::pair(&b, &a)}) {
     bool adds_order = false;
     if (!OrderedByThreads(*first, *second, &adds_order)) continue;
-    return !adds_order || ((known & OrderFact(*first, *second)) != 0 && (known & kinds) == kinds);
+    const uint32_t adds = OrderFacts(*first, *second) | kinds;
+    return !adds_order || (known & adds) == adds;
   }
   return false;
 }
@@ -146,23 +161,27 @@ bool SettledAccesses::OrderedByThreads(const Class& first, const Class& second,
     const auto creator = static_cast<size_t>(std::countr_zero(first.threads));
     const uint64_t others = second.threads & ~first.threads;
     if ((others & first.existing) == 0 && (others & ~created_[creator]) == 0) {
-      *adds_order = orders_count_ && !second.always_after_creation;
+      *adds_order = limited_ && !second.always_after_creation;
       return true;
     }
   }
   // One thread makes the other, after it joined those that make the one.
   if (std::has_single_bit(second.threads) &&
       (first.threads & ~second.threads & ~second.joined) == 0) {
-    *adds_order = orders_count_;
+    *adds_order = limited_;
     return true;
   }
   return false;
 }
 
-uint32_t SettledAccesses::OrderFact(const Class& first, const Class& second) const {
+uint32_t SettledAccesses::OrderFacts(const Class& first, const Class& second) const {
   const uint64_t a = table_.PcOf(first.site), b = table_.PcOf(second.site);
-  if (a == b) return 0;  // told by the threads' numbers: either may come
-  return a < b ? kLowerFirst : kHigherFirst;
+  if (a != b) return a < b ? kLowerFirst : kHigherFirst;
+  // The threads' numbers tell. A thread before one with a higher number: before the highest.
+  auto lowest = [](const Class& c) { return std::countr_zero(c.threads); };
+  auto highest = [](const Class& c) { return 63 - std::countl_zero(c.threads); };
+  return (lowest(first) < highest(second) ? kLowerFirst : 0) |
+         (highest(first) > lowest(second) ? kHigherFirst : 0);
 }
 
 }  // namespace mc::racedet

@@ -4,10 +4,12 @@
 // table of candidates holds all facts that their pairs can ever yield, and clocks and locksets need
 // not be worked out any more: not until something new happens.
 //
-// Accesses that agree in instruction, mode, kind and bytes form a class. Of each class this keeps
-// in what circumstances it was ever made: by which threads, which of the others existed then, and
-// which had been joined. A pair of classes that overlap and conflict can yield
-//   nothing         if one thread made all accesses of both;
+// Accesses that agree in instruction, mode, kind, bytes and the locks held form a class; those that
+// main made before there was another thread are one of their own (it may set up with the functions
+// that the threads work with). Of each class this keeps in what circumstances it was ever made: by
+// which threads, which of the others existed then, and which had been joined. A pair of classes
+// that overlap and conflict can yield
+//   nothing         if one thread made all accesses of both, or a common lock protects them;
 //   one order       if the one is only ever made before its thread creates those that make the
 //                   other (and not even that, if those make it in their first block), or after it
 //                   has joined them: happens-before orders them, must-happen-before may not;
@@ -33,15 +35,17 @@ namespace mc::racedet {
 
 class SettledAccesses {
  public:
-  // `table` is not owned. `orders_count`: an order that happens-before gives adds a fact.
-  SettledAccesses(CandidateTable& table, bool orders_count)
-      : table_(table), orders_count_(orders_count) {}
+  // `table` is not owned. `limited`: the rule is limited happens-before. Locks protect then, and an
+  // order that happens-before gives adds a fact.
+  SettledAccesses(CandidateTable& table, bool limited) : table_(table), limited_(limited) {}
 
   // Events are given in execution order, and so is what they do.
   // `after_creation`: the event is the first of its thread, from its start on.
   void BeginEvent(const sched::Event& event, bool after_creation);
   void Create(sched::ThreadId child);
   void Join(sched::ThreadId joined);
+  // An access of the event to a cell of a lock.
+  void ChangeLocks(const sched::MicroAccess& access);
   // Enters an access of the event to memory; false if it may add a fact to the table.
   bool Enter(const sched::MicroAccess& access);
   // Forgets that events from `events` on were given.
@@ -53,18 +57,20 @@ class SettledAccesses {
   struct Key {
     uint64_t pc = 0;
     sched::Cell begin = 0;
-    uint64_t rest = 0;  // size, kind, mode
+    uint64_t rest = 0;  // size, kind, mode; whether there was another thread
+    LocksetId lockset = 0;
     bool operator==(const Key&) const = default;
   };
   struct KeyHash {
     uint64_t operator()(const Key& key) const {
-      return MixBits(key.pc + 3 * key.begin + 7 * key.rest);
+      return MixBits(key.pc + 3 * key.begin + 7 * key.rest + 11 * uint64_t{key.lockset});
     }
   };
   // Sets of threads are one bit for each.
   struct Class {
     sched::Cell begin = 0, end = 0;
     uint32_t site = 0;
+    LocksetId lockset = 0;
     uint16_t flags = 0;
     uint8_t mode = 0;
     bool settled = false;
@@ -77,7 +83,8 @@ class SettledAccesses {
   };
   struct Mark {
     sched::ThreadId thread = 0;
-    uint64_t existing = 0, joined = 0;  // before the event
+    LocksetId lockset = 0;  // of the thread, before the event, as are these:
+    uint64_t existing = 0, joined = 0;
   };
 
   uint32_t ClassOf(const sched::MicroAccess& access);
@@ -87,17 +94,21 @@ class SettledAccesses {
   bool PairIsSettled(const Class& a, const Class& b) const;
   // Whether all accesses of `first` come before those of `second` by creation or joins.
   bool OrderedByThreads(const Class& first, const Class& second, bool* adds_order) const;
-  uint32_t OrderFact(const Class& first, const Class& second) const;
+  // The facts that instances with an access of `first` before one of `second` can show of their
+  // order.
+  uint32_t OrderFacts(const Class& first, const Class& second) const;
 
   CandidateTable& table_;
-  const bool orders_count_;
+  const bool limited_;
   bool gave_up_ = false;  // too many threads or classes: nothing counts as settled any more
   OpenHash<Key, KeyHash> index_;
   std::vector<Class> classes_;
   std::vector<Mark> marks_;  // one per event
   uint64_t existing_ = 1;
-  std::vector<uint64_t> joined_;   // by thread
-  std::vector<uint64_t> created_;  // by thread: those it ever created
+  // By thread:
+  std::vector<uint64_t> joined_;
+  std::vector<uint64_t> created_;  // those it ever created
+  std::vector<LocksetId> locksets_;
   sched::ThreadId thread_ = 0;
   bool after_creation_ = false;
 };

@@ -25,6 +25,15 @@ class SettledAccessesTest : public testing::Test {
   bool Read(uint64_t pc = kReadPc, sched::Cell cell = kX) {
     return settled.Enter({cell, pc, 4, 0, sched::kRead});
   }
+  void Lock(sched::CellKind kind = sched::CellKind::kMutex) {
+    settled.ChangeLocks(OfLock(kind, sched::kReadWrite, sched::kAcquire));
+  }
+  void Unlock(sched::CellKind kind = sched::CellKind::kMutex) {
+    settled.ChangeLocks(OfLock(kind, sched::kWrite, sched::kRelease));
+  }
+  static MicroAccess OfLock(sched::CellKind kind, uint8_t mode, uint16_t flags) {
+    return {sched::MakeCell(kind, 0x9000), 400, 1, flags, mode};
+  }
   void NewExecution() {
     settled.CutBack(0);
     events = 0;
@@ -104,6 +113,8 @@ TEST_F(SettledAccessesTest, BeforeTheCreation) {
   EXPECT_TRUE(Read()) << "in its first block";
   Block(1);
   EXPECT_FALSE(Read()) << "in a later block: a candidate by must-happen-before";
+  Know(kReadPc, kWritePc, false);
+  EXPECT_FALSE(Read()) << "the other order";
   Know(kWritePc, kReadPc, false);
   EXPECT_TRUE(Read());
   NewExecution();
@@ -112,8 +123,73 @@ TEST_F(SettledAccessesTest, BeforeTheCreation) {
   EXPECT_FALSE(Write()) << "this time after it";
   NewExecution();
   Block(0);
-  EXPECT_FALSE(Write()) << "that it was once is enough";
+  EXPECT_TRUE(Write()) << "before there is another thread";
   settled.Create(1);
+  Block(1);
+  EXPECT_FALSE(Read()) << "that it was written later once is enough";
+}
+
+TEST_F(SettledAccessesTest, BeforeTheCreationOfOneOfTwo) {
+  Block(0);
+  settled.Create(1);
+  Block(0);
+  Write();
+  settled.Create(2);
+  Block(2);
+  Know(kWritePc, kReadPc, false);
+  EXPECT_TRUE(Read());
+  NewExecution();
+  Block(0);
+  settled.Create(1);
+  settled.Create(2);
+  EXPECT_FALSE(Write()) << "this time after it";
+  NewExecution();
+  Block(0);
+  settled.Create(1);
+  Block(0);
+  EXPECT_FALSE(Write()) << "that it was once is enough";
+}
+
+// One instruction both sets up, before there is another thread, and is what that thread does.
+TEST_F(SettledAccessesTest, SetUpByTheSameInstruction) {
+  Block(0);
+  Write();
+  settled.Create(1);
+  settled.Create(2);
+  Block(1, true);
+  EXPECT_TRUE(Write()) << "in its first block";
+  Block(1);
+  CandidateTable::Instance instance;
+  instance.earlier.pc = instance.later.pc = kWritePc;
+  instance.earlier.thread = 2;
+  instance.later.thread = 1;
+  instance.cell = kX;
+  table.Add(instance);
+  EXPECT_FALSE(Write()) << "known of a higher thread first only";
+  Know(kWritePc, kWritePc, false);  // by threads 0 and 1
+  EXPECT_TRUE(Write());
+  Block(2);
+  EXPECT_FALSE(Write()) << "two threads";
+  Block(0);
+  EXPECT_FALSE(Write()) << "main, while there are others";
+}
+
+TEST_F(SettledAccessesTest, OrdersOfOneInstructionAreToldByThreads) {
+  Block(0);
+  settled.Create(1);
+  Block(1);
+  EXPECT_TRUE(Write());
+  Block(0);
+  settled.Join(1);
+  EXPECT_FALSE(Write(kWritePc, kX + 2)) << "the higher thread first";
+  Know(kWritePc, kWritePc, false);
+  EXPECT_FALSE(Write(kWritePc, kX + 2)) << "known of the lower one first only";
+  CandidateTable::Instance instance;
+  instance.earlier.pc = instance.later.pc = kWritePc;
+  instance.earlier.thread = 1;
+  instance.cell = kX;
+  table.Add(instance);
+  EXPECT_TRUE(Write(kWritePc, kX + 2));
 }
 
 TEST_F(SettledAccessesTest, BeforeTheCreationByAnother) {
@@ -148,6 +224,61 @@ TEST_F(SettledAccessesTest, AfterAJoin) {
   settled.Join(1);
   settled.Join(2);
   EXPECT_FALSE(Read()) << "that it was once is enough";
+}
+
+TEST_F(SettledAccessesTest, ProtectedByALock) {
+  Block(1);
+  Lock();
+  Write();
+  Unlock();
+  Block(2);
+  Lock();
+  EXPECT_TRUE(Write()) << "no order of the two adds anything";
+  EXPECT_TRUE(Read());
+  Unlock();
+  EXPECT_FALSE(Read()) << "without the lock";
+  Lock();
+  EXPECT_TRUE(Read()) << "it is another class";
+}
+
+TEST_F(SettledAccessesTest, HeldForReadingByBoth) {
+  Block(1);
+  Lock(sched::CellKind::kReadersHalf);
+  Write();
+  Block(2);
+  Lock(sched::CellKind::kReadersHalf);
+  EXPECT_FALSE(Write());
+  Unlock(sched::CellKind::kReadersHalf);
+  Lock(sched::CellKind::kWriterHalf);
+  EXPECT_TRUE(Write());
+}
+
+TEST_F(SettledAccessesTest, CutBackGivesLocksBack) {
+  Block(1);
+  Lock();
+  Write();
+  Block(2);
+  Lock();
+  Block(2);
+  Unlock();
+  settled.CutBack(2);
+  Block(2);
+  EXPECT_TRUE(Write()) << "still held";
+  settled.CutBack(1);
+  Block(2);
+  EXPECT_FALSE(Write());
+}
+
+TEST_F(SettledAccessesTest, LocksProtectUnderTheLimitedRuleOnly) {
+  SettledAccesses other{table, false};
+  for (const ThreadId thread : {ThreadId{1}, ThreadId{2}}) {
+    sched::Event event;
+    event.thread = thread;
+    other.BeginEvent(event, false);
+    other.ChangeLocks(OfLock(sched::CellKind::kMutex, sched::kReadWrite, sched::kAcquire));
+    EXPECT_EQ(other.Enter({kX, kWritePc, 4, 0, sched::kWrite}), thread == 1);
+    other.ChangeLocks(OfLock(sched::CellKind::kMutex, sched::kWrite, sched::kRelease));
+  }
 }
 
 TEST_F(SettledAccessesTest, CutBackForgetsJoinsAndCreations) {
