@@ -19,6 +19,7 @@ RequestId RequestStore::Create(uint32_t length) {
   r = Request();
   r.block_class = BlockAllocator::ClassOf(length * sizeof(EventId));
   r.block = static_cast<EventId*>(blocks_.Allocate(r.block_class));
+  while (powers_.size() < length) powers_.push_back(powers_.back() * kFactor);
   peak_ = std::max(peak_, ++live_);
   return id;
 }
@@ -27,6 +28,7 @@ void RequestStore::Append(RequestId id, EventId event) {
   Request& r = requests_[id];
   const EventRecord& e = pool_[event];
   r.block[r.end++] = event;
+  r.identity = r.identity * kFactor + e.identity;
   r.threads |= ThreadBit(e.thread);
   r.summary.Add(e.summary);
 }
@@ -43,6 +45,11 @@ void RequestStore::Destroy(RequestId id) {
 void RequestStore::RemoveEvent(RequestId id, uint32_t k) {
   Request& r = requests_[id];
   EventId* events = r.block + r.begin;
+  // What comes before it moves up by one: the sums up to it, without it and with it.
+  uint64_t without = 0;
+  for (uint32_t m = 0; m < k; ++m) without = without * kFactor + pool_[events[m]].identity;
+  const uint64_t with = without * kFactor + pool_[events[k]].identity;
+  r.identity += (without - with) * powers_[r.length() - 1 - k];
   pool_.Release(events[k]);
   for (uint32_t m = k; m > 0; --m) events[m] = events[m - 1];
   ++r.begin;
@@ -65,12 +72,6 @@ bool RequestStore::Same(const Request& a, const Request& b) const {
 bool RequestStore::Insert(RequestId id, uint32_t depth, RequestId* head) {
   Request& r = requests_[id];
   r.depth = depth;
-  // In order: requests that differ in nothing else can be many.
-  r.identity = 0;
-  for (const EventId e : r.events()) {
-    r.identity = (r.identity + pool_[e].identity) * 0x9e3779b97f4a7c15u;
-    r.identity ^= r.identity >> 29;
-  }
   size_t bucket = BucketOf(r);
   bool same = false;
   for (RequestId k = buckets_[bucket]; k != kNoRequest && !same; k = requests_[k].next_in_bucket) {

@@ -20,7 +20,7 @@ inline constexpr RequestId kNoRequest = 0xffffffff;
 struct Request {
   Summary summary;
   uint64_t threads = 0;   // bit (thread % 64) of each thread with an event in it
-  uint64_t identity = 0;  // hash of its events, in order; of a request that is in a list
+  uint64_t identity = 0;  // hash of its events, in order (RequestStore::kFactor)
   uint32_t* block = nullptr;
   uint32_t begin = 0, end = 0;  // the events are block[begin, end)
   uint32_t depth = 0;           // of its node
@@ -44,7 +44,7 @@ class RequestStore {
   void Append(RequestId id, EventId event);
   // Drops the request, which must be in no list.
   void Destroy(RequestId id);
-  // Removes event number `k`.
+  // Removes event number `k`. The request must be in no list.
   void RemoveEvent(RequestId id, uint32_t k);
 
   // Puts the request at the front of the list `*head` of the node at `depth`, unless the same is
@@ -73,6 +73,10 @@ class RequestStore {
     uint32_t depth;
     bool operator==(const EverListed&) const = default;
   };
+  // Of n events: the sum of identity(event i) * kFactor^(n - 1 - i), which is as easily kept when
+  // an event goes as when one comes. In order: requests that differ in nothing else can be many.
+  static constexpr uint64_t kFactor = 0xd6e8feb86659fd93u;
+
   bool Same(const Request& a, const Request& b) const;
   size_t BucketOf(const Request& r) const {
     return ((r.identity ^ (uint64_t{r.depth} << 40)) * 0x9e3779b97f4a7c15u) >> shift_;
@@ -83,6 +87,7 @@ class RequestStore {
   std::vector<Request> requests_;
   RequestId free_ = kNoRequest;
   std::vector<RequestId> buckets_;
+  std::vector<uint64_t> powers_ = {1};  // of kFactor, as many as the longest request has events
   std::vector<EverListed> ever_listed_;
   int shift_;
   size_t listed_ = 0, live_ = 0, peak_ = 0;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
 #include <set>
 #include <vector>
 
@@ -48,6 +49,37 @@ TEST(RequestStore, TheSameGoesInOnce) {
     EXPECT_EQ(requests.Insert(id, 1, &list), round < 2);
   }
   EXPECT_EQ(requests.live(), 2u);
+}
+
+TEST(RequestStore, TheIdentityIsThatOfWhatIsLeft) {
+  EventPool pool;
+  RequestStore requests(pool);
+  std::mt19937 random(7);
+  for (int round = 0; round < 1000; ++round) {
+    std::vector<EventId> left;
+    const RequestId shrinking = requests.Create(12);
+    for (sched::ThreadId thread = 0; thread < 12; ++thread) {
+      left.push_back(pool.Create(thread, random() % 3, true, false, {}, {}));
+      pool.AddReference(left.back());
+      requests.Append(shrinking, left.back());
+    }
+    while (left.size() > 1) {
+      const uint32_t k = random() % left.size();
+      requests.RemoveEvent(shrinking, k);
+      pool.Release(left[k]);
+      left.erase(left.begin() + k);
+      const RequestId fresh = requests.Create(static_cast<uint32_t>(left.size()));
+      for (const EventId e : left) {
+        pool.AddReference(e);
+        requests.Append(fresh, e);
+      }
+      ASSERT_EQ(requests[shrinking].identity, requests[fresh].identity);
+      requests.Destroy(fresh);
+    }
+    pool.Release(left[0]);
+    requests.Destroy(shrinking);
+  }
+  EXPECT_EQ(pool.live(), 0u);
 }
 
 }  // namespace
