@@ -9,7 +9,7 @@
 #include "sched/interpose/spin_stub.h"
 #include "sched/scheduler.h"
 
-mc::sched::EntryRegisters g_entry_registers;
+MC_NAMED_IN_ASSEMBLY mc::sched::EntryRegisters g_entry_registers;
 
 namespace mc::sched {
 namespace {

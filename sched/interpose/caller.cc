@@ -2,7 +2,7 @@
 
 #include "sched/fiber.h"
 
-uint8_t mc_keeps_distance = 0;
+MC_NAMED_IN_ASSEMBLY uint8_t mc_keeps_distance = 0;
 
 // Defined by every part of the program that is not optimised (mc/visible_builtins.h).
 extern "C" __attribute__((weak, visibility("default"))) char mc_program_is_not_optimised;

@@ -19,6 +19,14 @@
 #define MC_TEXT_OF(number) #number
 #define MC_TEXT(number) MC_TEXT_OF(number)
 
+// Marks the definition of a variable that assembly code names: an optimiser of the whole library
+// does not see that.
+#if defined(__clang__)
+#define MC_NAMED_IN_ASSEMBLY __attribute__((used))
+#else
+#define MC_NAMED_IN_ASSEMBLY __attribute__((used, externally_visible))
+#endif
+
 extern "C" {
 // 1 if part of the program is not optimised.
 extern __attribute__((visibility("hidden"))) uint8_t mc_keeps_distance;
