@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Measures how much memory odpor takes, and prints two tables. First, a search cut after more and more executions: it takes no
 # more memory for that. Second, programs whose plans grow, with and without a cap: what the cap costs.
-# Usage: tests/bench/memory_table.sh (after a build of mc, counts and json_field in build/, or in $BUILD). Several minutes.
+# Usage: tests/bench/memory_table.sh (after a build of mc and counts in build/, or in $BUILD). Several minutes.
 set -euo pipefail
 
 BUILD=${BUILD:-build}
-mc=$BUILD/tools/mc counts=$BUILD/tests/programs/counts field=$BUILD/tests/e2e/json_field
+mc=$BUILD/tools/mc counts=$BUILD/tests/programs/counts
+. "$(dirname "${BASH_SOURCE[0]}")/../e2e/json_field.sh"
 report=$(mktemp)
 trap 'rm -f "$report"' EXIT
 
@@ -15,7 +16,7 @@ search() {
   shift
   "$mc" --quiet --strategy=odpor --pp=all --json="$report" "$@" "$counts" -- "${words[@]}" >/dev/null
 }
-value() { "$field" "$report" "$1"; }
+value() { "$json_field" "$report" "$1"; }
 megabytes() { awk -v kb="$(value max_rss_kb)" 'BEGIN { printf "%.1f", kb / 1024 }'; }
 
 printf '| program | executions | seconds | MB |\n|---|---|---|---|\n'

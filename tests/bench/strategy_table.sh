@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Measures how fast the searches are, and prints a table: each program under several searches, the median
-# of some runs. Usage: tests/bench/strategy_table.sh [RUNS [SECONDS]] (after a build of mc, counts and json_field in build/, or
+# of some runs. Usage: tests/bench/strategy_table.sh [RUNS [SECONDS]] (after a build of mc and counts in build/, or
 # in $BUILD). A search that takes more than SECONDS (default 60) is left out. Nothing else should run meanwhile.
 set -euo pipefail
 
 runs=${1:-5} most=${2:-60}
 BUILD=${BUILD:-build}
-mc=$BUILD/tools/mc counts=$BUILD/tests/programs/counts field=$BUILD/tests/e2e/json_field
+mc=$BUILD/tools/mc counts=$BUILD/tests/programs/counts
+. "$(dirname "${BASH_SOURCE[0]}")/../e2e/json_field.sh"
 report=$(mktemp)
 trap 'rm -f "$report"' EXIT
 
@@ -27,8 +28,8 @@ measure() { # PROGRAM mc-arguments...
   shift
   read -ra words <<<"$program"
   "$mc" --quiet --pp=all --time="${most}s" --json="$report" "$@" "$counts" -- "${words[@]}" >/dev/null
-  [[ $("$field" "$report" jobs.0.complete) == true ]] || return 0
-  "$field" "$report" jobs.0.seconds
+  [[ $("$json_field" "$report" jobs.0.complete) == true ]] || return 0
+  "$json_field" "$report" jobs.0.seconds
 }
 
 printf '| program | search | executions | given up | transitions | seconds | executions/s | ns/transition | MB |\n'
@@ -45,9 +46,9 @@ for program in "${programs[@]}"; do
     done
     ((${#times[@]} == runs)) || continue
     printf '%s\n' "${times[@]}" | sort -g | sed -n "$(((runs + 1) / 2))p" | awk \
-      -v program="${program/ /(}" -v name="$(sed 's/ *$//' <<<"$name")" -v executions="$("$field" "$report" executions)" \
-      -v blocked="$("$field" "$report" executions_blocked)" -v transitions="$("$field" "$report" transitions)" \
-      -v kilobytes="$("$field" "$report" max_rss_kb)" '{
+      -v program="${program/ /(}" -v name="$(sed 's/ *$//' <<<"$name")" -v executions="$("$json_field" "$report" executions)" \
+      -v blocked="$("$json_field" "$report" executions_blocked)" -v transitions="$("$json_field" "$report" transitions)" \
+      -v kilobytes="$("$json_field" "$report" max_rss_kb)" '{
         printf "| %s | %s | %d | %d | %d | %.3f | %d | %d | %d |\n", program ")", name, executions, blocked, transitions, $1,
           executions / $1, 1e9 * $1 / transitions, kilobytes / 1024
       }'

@@ -22,14 +22,7 @@ trap 'rm -rf "$work"' EXIT
 checks=0
 failures=0
 
-# The reader of mc's JSON is compiled once per build tree.
-json_field=$BUILD/tests/e2e/json_field
-mkdir -p "$BUILD/tests/e2e"
-(
-  flock 9
-  [[ $json_field -nt $here/json_field.cc ]] ||
-    "${CXX:-g++}" -std=c++17 -O1 "$here/json_field.cc" -o "$json_field"
-) 9>"$BUILD/tests/e2e/json_field.lock" || exit 1
+. "$here/json_field.sh"
 
 say_failure() {
   failures=$((failures + 1))
