@@ -261,7 +261,8 @@ std::vector<OptionEntry> MakeTable() {
              }),
       Action("preemptions", "N",
              "only what can happen with at most N preemptions (0 to 254; exact); the\n"
-             "result says so. Pays where few threads run, and not too long",
+             "result says so. Pays where few threads run, and not too long; with\n"
+             "--pp=all it takes one search, without it one of each set of points",
              SetPreemptions),
       Flag("icb",
            "search with at most 0, 1, 2, ... preemptions in turn until that leaves\n"

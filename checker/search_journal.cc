@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "checker/text.h"
@@ -68,12 +69,25 @@ bool HoldsJournals(const std::string& folder) {
 }
 
 // What the header of a journal says otherwise; empty if nothing.
+// In words, of the names of what is switched off by options --no-NAME.
+std::string WithOptions(std::string_view disabled) {
+  if (disabled.empty()) return "without any of the options --no-...";
+  std::string text = "with";
+  for (const absl::string_view name : absl::StrSplit(View(disabled), ',')) {
+    absl::StrAppend(&text, " --no-", name);
+  }
+  return text;
+}
+
 std::string Difference(const Message& was, const Message& is) {
   for (const auto& [name, value] : is.fields()) {
     if (was.Text(name) == value) continue;
     const std::string_view before = was.Text(name);
     if (name == "harness" || name == "modules") {
       return "the harness, or a library that it uses, is not the one that it was";
+    }
+    if (name == "--disabled") {
+      return absl::StrCat("it was run ", WithOptions(before), ", not ", WithOptions(value));
     }
     return absl::StrCat(name, " was '", View(before), "' and is '", value, "'");
   }

@@ -77,9 +77,10 @@ void Session::CloseJournal(const SearchJournal& journal, WorkerRunner* runner, T
   if (runner->failure().ok() || absl::IsCancelled(runner->failure())) runner->CommitAtEnd();
   result->seconds += journal.seconds_before();
   report_.seconds += journal.seconds_before();
-  report_.checkpoint = options_.checkpoint;
   const absl::Status& failure = runner->journal_failure();
-  if (failure.ok() || absl::IsCancelled(failure)) return;
+  const bool is_saved = failure.ok() || absl::IsCancelled(failure);
+  report_.checkpoint = is_saved ? options_.checkpoint : "";
+  if (is_saved) return;
   display_.Clear();
   fprintf(stderr, "mc: warning: %s; --resume goes on from what was saved before\n",
           std::string(failure.message()).c_str());

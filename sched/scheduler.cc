@@ -128,6 +128,14 @@ static bool CanBePartOfLoop(OperationKind kind) {
          kind == OperationKind::kWriteLock;
 }
 
+// Does the end of such a wait change something that others can see? Then what follows is no part of
+// it: a lock that was taken can be tried, of a wait that ran out nobody can be woken.
+static bool OthersSeeEndOfWait(OperationKind kind) {
+  return kind == OperationKind::kLock || kind == OperationKind::kReacquire ||
+         kind == OperationKind::kSemaphoreWait || kind == OperationKind::kReadLock ||
+         kind == OperationKind::kWriteLock || kind == OperationKind::kTimedWaiter;
+}
+
 void Scheduler::EndBlock(const Operation& next, EnabledTest can_run) {
   Thread& t = *current_;
   t.pending = next;
@@ -137,6 +145,7 @@ void Scheduler::EndBlock(const Operation& next, EnabledTest can_run) {
   if (!CanBePartOfLoop(next.kind)) t.spin.AnnounceSoon();
   FinishEvent();
   Schedule();
+  if (OthersSeeEndOfWait(t.pending.kind)) block_is_fresh_ = false;  // the end that it came to
 }
 
 // ---------------------------------------------------------------------------------- recording

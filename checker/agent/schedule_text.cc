@@ -66,20 +66,33 @@ std::string NameOfOperation(const sched::Operation& operation) {
   return "";
 }
 
+bool IsAccessToMemory(const MicroAccess& access) {
+  return sched::KindOf(access.begin) == sched::CellKind::kMemory && access.size > 0 &&
+         (access.flags & sched::kObjectBytes) == 0;
+}
+
 }  // namespace
 
 std::string DescribeFirstOperation(const Trace& trace, const Event& event) {
   if ((event.flags & sched::kTimedOut) != 0) return "time-out";
   std::string name = NameOfOperation(event.operation);
   if (!name.empty()) return name;
-  for (const MicroAccess& access : trace.AccessesOf(event)) {
+  const auto accesses = trace.AccessesOf(event);
+  for (size_t k = 0; k < accesses.size(); ++k) {
+    const MicroAccess& access = accesses[k];
     switch (sched::KindOf(access.begin)) {
       case sched::CellKind::kThreadStart:
         return access.mode == sched::kRead ? "start" : "create thread";
       case sched::CellKind::kThreadExit:
-        return access.mode == sched::kWrite ? "end" : "join";
+        if (access.mode == sched::kWrite) return "end";
+        // Memory of a thread is touched: that is there as long as the thread.
+        if (k + 1 < accesses.size() && IsAccessToMemory(accesses[k + 1]) &&
+            accesses[k + 1].pc == access.pc) {
+          continue;
+        }
+        return "join";
       case sched::CellKind::kMemory:
-        if (access.size == 0 || (access.flags & sched::kObjectBytes) != 0) continue;
+        if (!IsAccessToMemory(access)) continue;
         return NameOfAccess(access);
       default:
         return access.mode == sched::kRead ? "test" : "synchronise";

@@ -6,6 +6,10 @@ set -euo pipefail
 
 BUILD=${BUILD:-build}
 mc=$BUILD/tools/mc counts=$BUILD/tests/programs/counts
+if [[ ! -x $mc || ! -x $counts ]]; then
+  printf '%s or %s is missing: build mc and counts first, or set BUILD to the folder of a build\n' "$mc" "$counts" >&2
+  exit 2
+fi
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/json_field.sh"
 report=$(mktemp)
 trap 'rm -f "$report"' EXIT

@@ -1,12 +1,17 @@
 #!/usr/bin/env bash
 # Measures how fast the searches are, and prints a table: each program under several searches, the median
-# of some runs. Usage: tests/bench/strategy_table.sh [RUNS [SECONDS]] (after a build of mc and counts in build/, or
-# in $BUILD). A search that takes more than SECONDS (default 60) is left out. Nothing else should run meanwhile.
+# of some runs. Usage: tests/bench/strategy_table.sh [RUNS [SECONDS [PROGRAM...]]] (after a build of mc and counts in
+# build/, or in $BUILD). A search that takes more than SECONDS (default 60) is left out; a PROGRAM is as in 'ainc 7'.
+# Nothing else should run meanwhile.
 set -euo pipefail
 
 runs=${1:-5} most=${2:-60}
 BUILD=${BUILD:-build}
 mc=$BUILD/tools/mc counts=$BUILD/tests/programs/counts
+if [[ ! -x $mc || ! -x $counts ]]; then
+  printf '%s or %s is missing: build mc and counts first, or set BUILD to the folder of a build\n' "$mc" "$counts" >&2
+  exit 2
+fi
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/json_field.sh"
 report=$(mktemp)
 trap 'rm -f "$report"' EXIT
@@ -19,8 +24,11 @@ the same, no race detection         | --strategy=odpor --no-shared-sites --inter
 source                              | --strategy=source
 dpor                                | --strategy=dpor
 '
-programs=('lastzero 10' 'lastzero 15' 'readers 13' 'readers 15' 'ainc 7' 'ainc 9' 'indexer 15' 'indexer 16' 'lockinc 7'
-  'lockinc 8' 'cinc 4' 'cinc 5' 'fib 5' 'fib 6')
+programs=("${@:3}")
+if ((${#programs[@]} == 0)); then
+  programs=('lastzero 10' 'lastzero 15' 'readers 13' 'readers 15' 'ainc 7' 'ainc 9' 'indexer 15' 'indexer 16' 'lockinc 7'
+    'lockinc 8' 'cinc 4' 'cinc 5' 'fib 5' 'fib 6')
+fi
 
 # Seconds of the search itself, or nothing if it did not end.
 measure() { # PROGRAM mc-arguments...
