@@ -3,6 +3,7 @@
 //   campaign [options] convergence   final states and bugs of source, dpor, portfolio, odpor and
 //                                    iterative deepening equal those of a search without reduction;
 //                                    so do the Mazurkiewicz traces, of which odpor runs each once
+//                                    (so it does where only shared accesses are preemption points)
 //   campaign [options] refinements   final states and bugs of odpor are the same without each of
 //   the
 //                                    refinements of dependence, in at least as many executions
