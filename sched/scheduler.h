@@ -208,7 +208,7 @@ class Scheduler final : public StateView, private SchedulerState {
     }
   }
   // The thread has done what others can see, though it did not begin with one of the above.
-  void LeaveFresh() { block_is_fresh_ = false; }
+  void DidWhatOthersSee() { block_is_fresh_ = false; }
   // The thread has done what only waited for others, a join: its block may go on.
   void StayFresh() { block_is_fresh_ = sites_.omits_ordered(); }
   // Ends the block; the thread goes on when the strategy picks it and `can_run` holds.

@@ -37,7 +37,7 @@ bool WaitPoint::Wait(WaitKind kind, Cell object, uintptr_t address, OperationDet
   if (!thread.woken) {
     thread.timed_out = true;
     g_scheduler.MarkEvent(kTimedOut);
-    g_scheduler.LeaveFresh();
+    g_scheduler.DidWhatOthersSee();
   }
   thread.wait_argument = kNotWaiting;
   if (!g_scheduler.Mutated(EventModelMutation::kWake)) {
