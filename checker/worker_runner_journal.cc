@@ -34,7 +34,7 @@ void WorkerRunner::set_journal(SearchJournal* journal, absl::Duration commit_eve
   journal_ = journal;
   commit_every_ = commit_every;
   begin_ = absl::Now();
-  next_commit_ = begin_ + commit_every;
+  next_commit_ = begin_;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -149,7 +149,9 @@ void WorkerRunner::Commit() {
   journal_failure_ = journal_->Commit(seconds);
   const absl::Time end = absl::Now();
   const absl::Duration rest = (end - begin) / kShareOfTime;
-  next_commit_ = end + std::max(commit_every_, std::min(rest, kMostBetweenCommits));
+  // More often while little has been done: also a run that is killed early leaves most of it.
+  const absl::Duration least = std::min(commit_every_, end - begin_);
+  next_commit_ = end + std::max(least, std::min(rest, kMostBetweenCommits));
 }
 
 // False if there can be no more commits.
