@@ -135,6 +135,14 @@ class Reversal {
     if (IsLookedAt(a)) q_prime_.ranges.push_back({a.begin, a.size, a.mode & modes});
   }
 
+  // What is certain of the first access that may turn out otherwise.
+  void AppendAffected(const sched::MicroAccess& a) {
+    const bool finds_value = (a.flags & sched::kValueRelevant) != 0;
+    AppendAccess(a, finds_value ? uint32_t{sched::kRead} : 0xffu);
+    // Where another block is, or was, at that address, a free goes as far as that one.
+    if ((a.flags & sched::kFree) != 0 && IsLookedAt(a)) q_prime_.ranges.back().size = 1;
+  }
+
   // Is [begin, end) wholly overwritten by the block's first `count` accesses?
   static bool Overwritten(std::span<const sched::MicroAccess> accesses, size_t count,
                           sched::Cell begin, sched::Cell end) {
@@ -240,8 +248,7 @@ class Reversal {
     q_prime_.same_as = kNoEvent;
     q_prime_.ranges = pending_;
     for (size_t k = 0; k < stop; ++k) AppendAccess(accesses[k], 0xff);
-    const bool finds_value = (accesses[stop].flags & sched::kValueRelevant) != 0;
-    AppendAccess(accesses[stop], finds_value ? uint32_t{sched::kRead} : 0xffu);
+    AppendAffected(accesses[stop]);
     for (const sched::Choice& c : choices) {
       if (c.position <= stop) q_prime_.choices.push_back(c.value);
     }

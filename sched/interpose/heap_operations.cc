@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sched/allocation_hooks.h"
+#include "sched/interpose/hook.h"
 #include "sched/interpose/memory_limit.h"
 #include "sched/scheduler.h"
 #include "sched/start.h"
@@ -91,8 +92,9 @@ void FreeRecorded(void* pointer, AllocationKind kind, uint64_t pc) {
                           pc, DescribeBlock(block));
   }
   g_scheduler.Progress();
-  RecordSharedList(block.size, kMinAlignment, pc);
+  // As in a free that fails, first what decides whether it does.
   RecordLifetime(pointer, block.size, kFree, pc);
+  RecordSharedList(block.size, kMinAlignment, pc);
   heap.Free(g_scheduler.current().id, pointer, kind, pc);
 }
 
@@ -116,6 +118,9 @@ void* ProgramReallocate(void* pointer, size_t size, uint64_t pc) {
   const auto address = reinterpret_cast<uintptr_t>(pointer);
   ProgramHeap& heap = g_scheduler.heap();
   const HeapBlock* old;
+  // Whether it goes on or fails depends on whether the block is there.
+  g_scheduler.BeforeHeapOperation(pc);
+  RecordLookAtObject(pointer, pc);
   if (heap.CheckFree(pointer, AllocationKind::kMalloc, &old) != FreeStatus::kFreed) {
     FreeRecorded(pointer, AllocationKind::kMalloc, pc);  // reports what is wrong
     return nullptr;

@@ -85,6 +85,26 @@ MC_TEST(DoubleFreeInOneOrder) {
   other.join();
 }
 
+// What it frees may be free, or another block, of another size, at the same address.
+static std::atomic<void*> kept{nullptr};
+static void AllocateTwice() {
+  void* const first = std::malloc(10);
+  kept = first;
+  std::free(first);
+  kept = std::malloc(16);
+}
+MC_TEST(FreeOfAnotherSize) {
+  std::thread other(AllocateTwice);
+  std::free(kept.load());
+  other.join();
+}
+
+MC_TEST(ReallocationOfAnotherSize) {
+  std::thread other(AllocateTwice);
+  if (void* const block = kept) kept = std::realloc(block, 100);
+  other.join();
+}
+
 MC_TEST(MismatchedDelete) { delete Opaque(new int[4]); }
 
 MC_TEST(FreeOfWhatNewMade) { std::free(Opaque(new int)); }
