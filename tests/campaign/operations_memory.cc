@@ -84,6 +84,9 @@ BODY(Fence) {
 }
 
 BODY(New) { return reinterpret_cast<long>(malloc(16)); }
+// Of another size, but at the same addresses.
+BODY(NewSmall) { return reinterpret_cast<long>(malloc(9)); }
+BODY(GrowOwn) { return reinterpret_cast<long>(realloc(reinterpret_cast<void*>(own), 40)); }
 BODY(StoreOwn) {
   *reinterpret_cast<long*>(own) = 3;
   return 0;
@@ -114,6 +117,12 @@ BODY(FreeP) {
   free(block);
   return 0;
 }
+BODY(GrowP) {
+  long* const block = objects.p.exchange(nullptr);
+  if (block == nullptr) return -1;
+  objects.p.store(static_cast<long*>(realloc(block, 40)));
+  return 0;
+}
 
 constexpr Operation kOperations[] = {
     {"r=x", LoadX},
@@ -142,6 +151,8 @@ constexpr Operation kOperations[] = {
     {"r=weak b 0 1", WeakB01, Success::kOne},
     {"fence", Fence},
     {"own=new", New, Success::kAlways, Needs::kNothing, Takes::kBlock},
+    {"own=small", NewSmall, Success::kAlways, Needs::kNothing, Takes::kBlock},
+    {"own=grown", GrowOwn, Success::kAlways, Needs::kBlock, Takes::kBlock},
     {"*own=3", StoreOwn, Success::kAlways, Needs::kBlock},
     {"r=*own", LoadOwn, Success::kAlways, Needs::kBlock},
     {"p=own", Publish, Success::kAlways, Needs::kBlock},
@@ -149,6 +160,7 @@ constexpr Operation kOperations[] = {
     {"*p=2", StoreP, Success::kNegative},
     {"r=*p", LoadP, Success::kNegative},
     {"free p", FreeP, Success::kNegative},
+    {"grow p", GrowP, Success::kNegative},
 };
 
 }  // namespace

@@ -214,9 +214,22 @@ constexpr const char* kExits[] = {
     "lock m; exit", "a=1",          "r=a",   "lock m; x=1; unlock m",
 };
 constexpr const char* kHeap[] = {
-    "own=new", "own=new; p=own",   "own=new; *own=3; p=own", "*p=2",
-    "r=*p",    "free p",           "own=new; free own",      "free own",
-    "r=*own",  "own=new, own=new", "free p, own=new",        "own=new; *own=3; r=*own; free own",
+    "own=new",
+    "own=new; p=own",
+    "own=new; *own=3; p=own",
+    "*p=2",
+    "r=*p",
+    "free p",
+    "own=new; free own",
+    "free own",
+    "r=*own",
+    "own=new, own=new",
+    "free p, own=new",
+    "own=new; *own=3; r=*own; free own",
+    "grow p",
+    "own=small; p=own",
+    "own=new; p=own; own=grown",
+    "own=small; free own; own=new; p=own",
 };
 constexpr const char* kSpins[] = {
     "spin a",          "spin cas a", "spin tryP s", "a=1",         "a=0",
