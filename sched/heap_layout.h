@@ -40,8 +40,8 @@ static_assert(kRegionTableBase + kRegionTableBytes * kMaxThreads < 0x55555555400
 
 // What each thread has of its own lies a power of two apart. All of it would fall into the same few
 // sets of the processor's caches, if it were not put off by a number of cache lines that differs.
-inline constexpr size_t kMostCacheColour = 31 * 576;
-constexpr size_t CacheColour(uint32_t thread) { return thread % 32 * 576; }
+inline constexpr size_t kMostCacheColour = size_t{31} * 576;
+constexpr size_t CacheColour(uint32_t thread) { return thread % 32 * size_t{576}; }
 
 // A region is cut into units; a unit holds blocks of one size class, or part of one large block.
 inline constexpr int kUnitShift = 16;

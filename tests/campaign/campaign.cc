@@ -186,6 +186,7 @@ int Main(int argc, char** argv) {
   }
   std::atomic<uint64_t> next{0};
   std::vector<std::thread> workers;
+  workers.reserve(2);
   for (int k = 0; k < 2; ++k) workers.emplace_back(Work, k, &next);
   for (std::thread& worker : workers) worker.join();
   std::cout << settings.property << ": programs " << counters.programs << ", compared "
