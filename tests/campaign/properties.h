@@ -26,6 +26,7 @@ struct Counters {
   std::atomic<uint64_t> executions_dfs{0}, executions_odpor{0}, pairs{0}, states{0}, bugs{0};
   std::atomic<uint64_t> traces{0};
 };
+
 // To be called as report(seed, finding) for each program of a range that fails.
 using Report = std::function<void(uint64_t, const Finding&)>;
 
