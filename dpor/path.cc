@@ -395,6 +395,21 @@ size_t Path::NotAfter(size_t i, std::vector<uint32_t>* out) const {
   return clocks_.CollectNotAfter(i + 1, end, events_[i].thread, events_[i].index, out->data());
 }
 
+uint32_t Path::TakenFor(uint32_t position, Cell cell) {
+  const ObjectLog* log = FindLog(cell);
+  if (log == nullptr) return kNoPosition;
+  size_t k = log->entries.size();
+  while (k > 0 && log->entries[k - 1].position > position) --k;
+  if (k == 0 || log->entries[k - 1].position != position || !log->entries[k - 1].GivesBack()) {
+    return kNoPosition;
+  }
+  for (--k; k-- > 0;) {
+    const ObjectEntry& e = log->entries[k];
+    if (e.thread == thread(position) && e.Acquires()) return e.position;
+  }
+  return kNoPosition;
+}
+
 uint32_t Path::Waker(ThreadId thread, uint32_t previous, uint32_t limit) {
   const ObjectLog* log = FindLog(sched::MakeCell(CellKind::kWake, thread));
   if (log == nullptr) return kNoPosition;

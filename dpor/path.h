@@ -27,6 +27,9 @@ struct ObjectEntry {
   uint8_t modes = 0;        // accesses of the event to the cell
   bool has_ledger = false;  // `before` and `after` are valid
   int64_t before = 0, after = 0;
+
+  bool Acquires() const { return has_ledger && before == 0 && after != 0; }
+  bool GivesBack() const { return has_ledger && before != 0 && after == 0; }
 };
 
 // The history of one such cell along the path, oldest first.
@@ -156,6 +159,8 @@ class Path {
     Summary summary;
   };
 
+  // If the event at `position` gave `cell` back: where its thread had taken it. Else kNoPosition.
+  uint32_t TakenFor(uint32_t position, sched::Cell cell);
   void AddRaces(const sched::Event& e, size_t position, uint32_t previous);
   bool Enables(uint32_t i, const sched::Event& e);
   void AddWaits(const sched::Event& e, size_t position, uint32_t previous);
@@ -207,17 +212,28 @@ void Path::ForEachDisabler(const sched::Operation& operation, sched::ThreadId th
   // The last event that took `cell` from free to held.
   auto last_acquisition = [&](sched::Cell cell) {
     const ObjectLog* log = FindLog(cell);
-    if (log == nullptr) return;
+    if (log == nullptr) return kNoPosition;
     for (size_t k = log->entries.size(); k-- > 0;) {
-      const ObjectEntry& e = log->entries[k];
-      if (!e.has_ledger || e.before != 0 || e.after == 0) continue;
-      if (candidate(e.position)) visit(e.position);
-      return;
+      if (log->entries[k].Acquires()) return log->entries[k].position;
+    }
+    return kNoPosition;
+  };
+  auto visit_last_acquisition = [&](sched::Cell cell) {
+    const uint32_t i = last_acquisition(cell);
+    if (i != kNoPosition && candidate(i)) visit(i);
+    return i;
+  };
+  // A thread may give one half of the lock back and take the other in one event: it held the lock
+  // before, and what disabled is where it took that half, or the one before that.
+  auto visit_earlier_halves = [&](uint32_t i, sched::Cell half, sched::Cell other) {
+    while (i != kNoPosition && (i = TakenFor(i, other)) != kNoPosition) {
+      if (candidate(i)) visit(i);
+      std::swap(half, other);
     }
   };
   // The last acquisition of each reader. A write lock, which reads the readers half, comes after
   // all earlier changes of it: if it happens before `previous`, so do they.
-  auto readers_acquisitions = [&](sched::Cell readers) {
+  auto readers_acquisitions = [&](sched::Cell readers, sched::Cell writer) {
     const ObjectLog* log = FindLog(readers);
     if (log == nullptr) return;
     readers_seen_.clear();
@@ -227,12 +243,13 @@ void Path::ForEachDisabler(const sched::Operation& operation, sched::ThreadId th
         if ((e.modes & sched::kRead) != 0) return;
         continue;
       }
-      if (!e.has_ledger || e.before != 0 || e.after == 0) continue;
+      if (!e.Acquires()) continue;
       bool seen = false;
       for (const sched::ThreadId t : readers_seen_) seen = seen || t == e.thread;
       if (seen) continue;
       readers_seen_.push_back(e.thread);
       visit(e.position);
+      visit_earlier_halves(e.position, readers, writer);
     }
   };
   const sched::Cell object = operation.object;
@@ -247,12 +264,15 @@ void Path::ForEachDisabler(const sched::Operation& operation, sched::ThreadId th
       [[fallthrough]];
     case OperationKind::kLock:
     case OperationKind::kReadLock:  // the object is the writer half
-      last_acquisition(object);
+      visit_last_acquisition(object);
       return;
-    case OperationKind::kWriteLock:
-      readers_acquisitions(sched::MakeCell(sched::CellKind::kReadersHalf, sched::ObjectOf(object)));
-      last_acquisition(object);
+    case OperationKind::kWriteLock: {
+      const sched::Cell readers =
+          sched::MakeCell(sched::CellKind::kReadersHalf, sched::ObjectOf(object));
+      readers_acquisitions(readers, object);
+      visit_earlier_halves(visit_last_acquisition(object), object, readers);
       return;
+    }
     case OperationKind::kSemaphoreWait: {
       const ObjectLog* log = FindLog(object);
       if (log == nullptr) return;

@@ -113,6 +113,10 @@ const std::vector<KnownProgram>& RegressionPrograms() {
       {"no-wi-insert", "r0=y ‖ x=2 ‖ r0=x ‖ y=2", 4, 0, 0, 0, 0},
       {"prefix-absorbs", "x=1; y=1 ‖ r0=cas(y,0,2); r0=x ‖ r1=y", 8, 0, 0, 0, 0},
       {"stale-same", "r0=choose(2); y=1 ‖ y=1", 4, 0, 0, 0, 0},
+      {"rw-halves",
+       "wrlock w0; wrunlock w0 ‖ wrlock w0; wrunlock w0, rdlock w0; rdunlock w0, wrlock w0; "
+       "wrunlock w0",
+       2, 0, 0, 0, 0},
       {"source-choice-1", "– ‖ r0=choose(2), x=1 ‖ r2=x", 4, 0, 0, 0, 0},
       {"source-choice-2", "– ‖ r1=y ‖ r1=choose(2), if r1==0 {y=2}", 3, 0, 0, 0, 0},
       {"source-choice-3", "– ‖ r1=y ‖ r1=choose(2), if r1==0 {y=2} ‖ r1=y", 5, 0, 0, 0, 0},
