@@ -48,14 +48,4 @@ RequestId ReadSequence(WordReader& reader, EventPool* pool, RequestStore* reques
   return id;
 }
 
-void WriteRequests(const EventPool& pool, const RequestStore& requests, RequestId first,
-                   RequestId end, Words* words) {
-  const size_t count_at = words->size();
-  words->push_back(0);
-  for (RequestId r = first; r != end; r = requests[r].next) {
-    WriteSequence(pool, requests[r].events(), words);
-    ++(*words)[count_at];
-  }
-}
-
 }  // namespace mc::dpor

@@ -60,10 +60,6 @@ void WriteSequence(const EventPool& pool, std::span<const EventId> events, Words
 // Returns a request in no list.
 RequestId ReadSequence(WordReader& reader, EventPool* pool, RequestStore* requests);
 
-// A number of requests, then these: the list from `first` on, up to but not with `end`.
-void WriteRequests(const EventPool& pool, const RequestStore& requests, RequestId first,
-                   RequestId end, Words* words);
-
 }  // namespace mc::dpor
 
 #endif  // MC_DPOR_EVENT_CODE_H_

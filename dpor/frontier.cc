@@ -92,18 +92,15 @@ void Frontier::FreeChildren(NodeId node) {
   }
 }
 
-void Frontier::FreeRequests(NodeId node) {
-  while (nodes_[node].requests != kNoRequest) {
-    const RequestId id = nodes_[node].requests;
-    nodes_[node].requests = requests_[id].next;
-    requests_.Unlist(id);
-    requests_.Destroy(id);
-  }
-}
-
-// A list is told from others by its node.
+// A queue is told from others by its node. While one is busy with a request of which it is not
+// known how it begins, nothing that comes can lead: it may be the new child's.
 void Frontier::InsertRequest(NodeId node, RequestId request) {
-  requests_.Insert(request, node, &nodes_[node].requests);
+  Node& n = nodes_[node];
+  const bool can_lead = !n.busy || n.requests.leading != kNoRequest;
+  const QueuePlace place =
+      can_lead ? queues_.PlaceOf(n.requests, requests_[request].events(), &EventPool::SameChoices)
+               : QueuePlace::kOthers;
+  queues_.Put(request, place, node, &n.requests);
   ListIfReady(node);
 }
 
@@ -163,7 +160,7 @@ size_t Frontier::pending() const {
       ++count;
       continue;
     }
-    for (RequestId r = n.requests; r != kNoRequest; r = requests_[r].next) ++count;
+    queues_.ForEach(n.requests, [&](RequestId) { ++count; });
     left.insert(left.end(), n.children.begin(), n.children.end());
   }
   return count;
@@ -181,7 +178,7 @@ void Frontier::SetDone(NodeId node) {
 
 void Frontier::Check(NodeId node) {
   Node& n = nodes_[node];
-  if (n.state != State::kOpen || n.busy || n.requests != kNoRequest || n.open_children > 0) return;
+  if (n.state != State::kOpen || n.busy || !n.requests.empty() || n.open_children > 0) return;
   if (const NodeId sleeper = PendingSleeper(node); sleeper != kNoNode) {
     nodes_[sleeper].waiters.push_back(node);
     return;
@@ -257,42 +254,57 @@ void Frontier::Start(WorkerId worker, WordReader& reader, Words* answer) {
   uint32_t count = reader.NextCount();
   if (node == kNoNode || !nodes_[node].busy || count == 0) return Fail("nothing was to be started");
   nodes_[node].busy = false;
+  const NodeId from = node;
+  chain_.clear();
   do {
-    const NodeId child = AddChild(node, ReadKnown(reader), State::kOpen);
-    Sift(node, child);
-    node = child;
+    node = AddChild(node, ReadKnown(reader), State::kOpen);
+    chain_.push_back(node);
   } while (--count > 0 && PendingSleeper(node) != kNoNode);
   if (PendingSleeper(node) != kNoNode) return Fail("still asleep at the end of a request");
+  Sift(from, chain_);
   nodes_[node].state = State::kOut;
   at_[worker] = node;
   answer->push_back(nodes_[node].depth);
-  WriteRequests(pool_, requests_, nodes_[node].requests, kNoRequest, answer);
+  queues_.Write(nodes_[node].requests, answer);
   FreeRequests(node);
 }
 
-// The sifting of 2.2: hands the new child every request that can begin with it.
-void Frontier::Sift(NodeId node, NodeId child) {
-  RequestId kept = kNoRequest, id = nodes_[node].requests;
-  nodes_[node].requests = kNoRequest;
-  while (id != kNoRequest) {
-    const RequestId next = requests_[id].next;
-    const int answer = WeakInitial(pool_, pool_[nodes_[child].event], requests_[id]);
-    if (answer == kNotInitial || (answer != 0 && mutation_ == FrontierMutation::kNoSift)) {
-      requests_[id].next = kept;
-      kept = id;
-    } else {
-      requests_.Unlist(id);
-      if (answer == kInitialAtNone || requests_[id].length() == 1) {
-        requests_.Destroy(id);
+// The sifting of 2.2: hands down, along the new nodes below, every request of the node that can
+// begin with the event of the first one.
+void Frontier::Sift(NodeId node, std::span<const NodeId> chain) {
+  RequestQueue& queue = nodes_[node].requests;
+  for (RequestId* at : {&queue.leading, &queue.others}) {
+    while (*at != kNoRequest) {
+      const int answer = WeakInitial(pool_, pool_[nodes_[chain[0]].event], requests_[*at]);
+      if (answer == kNotInitial || (answer != 0 && mutation_ == FrontierMutation::kNoSift)) {
+        at = &requests_[*at].next;
       } else {
-        requests_.RemoveEvent(id, static_cast<uint32_t>(answer));
-        InsertRequest(child, id);
+        HandOver(queues_.Take(at), answer, chain);
       }
     }
-    id = next;
   }
-  nodes_[node].requests = kept;
   ListIfReady(node);
+}
+
+// `answer`: how the request can begin with the event of the first node of the chain. What reaches
+// the last is not sorted there: the request that was started goes on first.
+void Frontier::HandOver(RequestId request, int answer, std::span<const NodeId> chain) {
+  for (size_t k = 0;; ++k) {
+    if (answer == kInitialAtNone || requests_[request].length() == 1) {
+      requests_.Destroy(request);
+      return;
+    }
+    requests_.RemoveEvent(request, static_cast<uint32_t>(answer));
+    if (k + 1 == chain.size()) {
+      queues_.Put(request, QueuePlace::kOthers, chain[k], &nodes_[chain[k]].requests);
+      return;
+    }
+    answer = WeakInitial(pool_, pool_[nodes_[chain[k + 1]].event], requests_[request]);
+    if (answer == kNotInitial || (answer != 0 && mutation_ == FrontierMutation::kNoSift)) {
+      InsertRequest(chain[k], request);
+      return;
+    }
+  }
 }
 
 void Frontier::TakeBack(WorkerId worker, WordReader& reader) {
@@ -341,7 +353,7 @@ void Frontier::Take(WorkerId worker, Words* answer) {
   at_[worker] = node;
   answer->push_back(static_cast<uint32_t>(ItemKind::kStart));
   WritePath(node, answer);
-  WriteSequence(pool_, requests_[nodes_[node].requests].events(), answer);
+  WriteSequence(pool_, requests_[nodes_[node].requests.front()].events(), answer);
 }
 
 // The length of the path; for each of its events the siblings started earlier, then the event; and

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "dpor/event_pool.h"
+#include "dpor/request_queue.h"
 #include "dpor/request_store.h"
 #include "dpor/sharing.h"
 
@@ -90,7 +91,7 @@ class Frontier {
     State state = State::kOpen;
     bool busy = false;
     bool listed = false;  // in ready_
-    RequestId requests = kNoRequest;
+    RequestQueue requests;
     std::vector<NodeId> children;  // in the order in which they were started
     // Those whose events sleep here and that were not done when that was last asked.
     std::vector<NodeId> sleepers;
@@ -100,7 +101,7 @@ class Frontier {
 
   NodeId AddChild(NodeId parent, EventId event, State state);
   void FreeChildren(NodeId node);
-  void FreeRequests(NodeId node);
+  void FreeRequests(NodeId node) { queues_.Clear(&nodes_[node].requests); }
   void InsertRequest(NodeId node, RequestId request);
   NodeId AncestorAt(NodeId node, uint32_t depth) const;
   size_t IndexAmongSiblings(NodeId node) const;
@@ -113,14 +114,15 @@ class Frontier {
   void ListIfReady(NodeId node);
   bool IsReady(NodeId node) const {
     const Node& n = nodes_[node];
-    return n.state == State::kOpen && !n.busy && n.requests != kNoRequest;
+    return n.state == State::kOpen && !n.busy && !n.requests.empty();
   }
   NodeId Best();
 
   void Insert(WorkerId worker, WordReader& reader);
   void Place(NodeId node, size_t first_child, RequestId request, NodeId source);
   void Start(WorkerId worker, WordReader& reader, Words* answer);
-  void Sift(NodeId node, NodeId child);
+  void Sift(NodeId node, std::span<const NodeId> chain);
+  void HandOver(RequestId request, int answer, std::span<const NodeId> chain);
   void TakeBack(WorkerId worker, WordReader& reader);
   void Finish(WorkerId worker);
   void Take(WorkerId worker, Words* answer);
@@ -140,13 +142,15 @@ class Frontier {
 
   EventPool pool_;
   RequestStore requests_{pool_};
+  RequestQueues queues_{pool_, requests_};
   std::vector<EventId> recent_;  // one reference each
   std::vector<Node> nodes_;
   std::vector<NodeId> free_;
   // By depth: nodes that are ready, and some that were.
   std::vector<std::vector<NodeId>> ready_;
   std::vector<NodeId> to_check_;
-  std::vector<NodeId> at_;  // by worker: the node that is out to it, or busy for it, or kNoNode
+  std::vector<NodeId> chain_;  // of the request that was started last
+  std::vector<NodeId> at_;     // by worker: the node that is out to it, or busy for it, or kNoNode
   SearchCounts counts_;
   size_t finished_ = 0;
   std::string error_;

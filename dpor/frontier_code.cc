@@ -20,7 +20,7 @@ void Frontier::Write(Words* words) const {
       WriteEvent(pool_[node.event], words);
     }
     words->push_back(static_cast<uint32_t>(node.state));
-    WriteRequests(pool_, requests_, node.requests, kNoRequest, words);
+    queues_.Write(node.requests, words);
     for (size_t k = node.children.size(); k-- > 0;) left.emplace_back(node.children[k], count);
     ++count;
   }

@@ -28,8 +28,11 @@ enum class Mutation : uint8_t {
   kNoChoice,         // no alternatives for choices
   kChoiceAtNode,     // an alternative is inserted without D(i) before it
   kChoiceUntested,   // an alternative is appended without any test
+  kOthersFirst,      // requests that do not lead are followed before those that do
+  kLeadInexact,      // a request leads though its first event is not known exactly
+  kAbsorbInexact,    // and absorbs though its last one is not
 };
-inline constexpr int kMutations = static_cast<int>(Mutation::kChoiceUntested) + 1;
+inline constexpr int kMutations = static_cast<int>(Mutation::kAbsorbInexact) + 1;
 
 }  // namespace mc::dpor
 

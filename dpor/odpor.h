@@ -30,6 +30,7 @@
 
 #include "dpor/estimate.h"
 #include "dpor/path.h"
+#include "dpor/request_queue.h"
 #include "dpor/request_store.h"
 #include "dpor/reversal.h"
 #include "dpor/search.h"
@@ -52,6 +53,7 @@ struct OptimalSearchCounters {
   uint64_t pairs_cached = 0;  // of these, skipped by the same-sequence cache
   uint64_t not_enabled = 0;   // of these, the thread could not run there
   uint64_t covered = 0;       // of these, a sleeper is a weak initial
+  uint64_t absorbed = 0;      // by a request that waits
   uint64_t inserted = 0;
   uint64_t same = 0;  // the same request was there
 };
@@ -97,15 +99,15 @@ class OptimalSearch final : public Search, public SharedSearch {
   struct Node {
     uint32_t sleep_begin = 0, sleep_end = 0;  // in sleep_items_
     uint32_t first_entry = 0;                 // in sleep_entries_: those of this node and deeper
-    RequestId requests = kNoRequest;
-    RequestId told = kNoRequest;  // the list from here on is known to the frontier
+    RequestQueue requests;
+    RequestId told = kNoRequest;  // requests.others from here on are known to the frontier
     SpilledRequests::ChunkId spilled = SpilledRequests::kNone;
     uint32_t finished_children = 0;
     uint32_t plan_end = 0;     // depth at which the request ends that the current child began; or 0
     uint32_t plans = 0;        // requests that were handed down to that child when it was made
     uint64_t runs_before = 0;  // runs() when the node was made
 
-    bool HasRequests() const { return requests != kNoRequest || spilled != SpilledRequests::kNone; }
+    bool HasRequests() const { return !requests.empty() || spilled != SpilledRequests::kNone; }
   };
   struct SleepEntry {
     EventId event = kNoEvent;
@@ -128,11 +130,12 @@ class OptimalSearch final : public Search, public SharedSearch {
   // -- following the execution
   void CheckReplayed(const sched::Trace& trace);
   bool CheckPlanned(const sched::Trace& trace, size_t position);
+  bool CheckAllAwake(size_t position);
   void PassSleepers(size_t position);
-  void HandDown(size_t position);
-  void HandDownSpilled(size_t position);
+  void HandDown(size_t first, size_t end);
+  void HandDownSpilled(size_t first, size_t end);
   int BeginsWith(size_t position, RequestId id) const;
-  void HandOver(RequestId id, int answer, size_t position);
+  size_t HandOver(RequestId id, int answer, size_t position, size_t end);
   void DiscardRequests(Node& node);
   // -- memory
   void CountMemory();
@@ -149,6 +152,9 @@ class OptimalSearch final : public Search, public SharedSearch {
   bool Covered(uint32_t i);
   bool CoversSequence(const EventRecord& sleeper, uint32_t first_waker, uint32_t i);
   void InsertSequence(uint32_t i);
+  void BuildSequence();
+  bool CoveredPlainly(uint32_t i);
+  QueuePlace PlaceOf(std::span<const EventId> v, uint32_t depth);
 
   // -- sharing
   bool TakeItem();
@@ -175,6 +181,7 @@ class OptimalSearch final : public Search, public SharedSearch {
   EventPool pool_;
   Path path_;
   RequestStore requests_;
+  RequestQueues queues_;
   SpilledRequests spilled_;
   Reversal<kWithMutants> reversal_;
   std::vector<Node> nodes_;
@@ -187,6 +194,9 @@ class OptimalSearch final : public Search, public SharedSearch {
   OptimalSearchCounters counters_;
   LengthTable length_table_;
   std::vector<EventId> scratch_;
+  // The sequence that is to be inserted: D(i) in normal form, of which it has no references, then
+  // q'.
+  std::vector<EventId> sequence_;
   static constexpr const char* kSpillFailed =
       "what was put into a file for lack of memory cannot be had back";
   SpillBudget* budget_ = nullptr;

@@ -205,58 +205,82 @@ bool OptimalSearch<kWithMutants>::CoversSequence(const EventRecord& sleeper, uin
 // Inserts the sequence that `reversal_` has built at node i (2.2).
 template <bool kWithMutants>
 void OptimalSearch<kWithMutants>::InsertSequence(uint32_t i) {
-  if constexpr (!kWithMutants) {
-    if (Covered(i)) {
-      ++counters_.covered;
-      return;
-    }
+  if (!kWithMutants && Covered(i)) {
+    ++counters_.covered;
+    return;
   }
-  EventModel& model = reversal_.model();
-  const PlannedEvent& q = reversal_.q_prime();
-  const std::vector<uint32_t>& after = model.After();
-  const size_t count = model.after_count();
-  const RequestId id = requests_.Create(static_cast<uint32_t>(count) + 1);
-  for (size_t k = 0; k < count; ++k) {
-    pool_.AddReference(path_.event(after[k]));
-    requests_.Append(id, path_.event(after[k]));
+  BuildSequence();
+  if (kWithMutants && CoveredPlainly(i)) {
+    ++counters_.covered;
+    pool_.Release(sequence_.back());
+    return;
   }
-  if (q.same_as != kNoEvent) {
-    pool_.AddReference(q.same_as);
-    requests_.Append(id, q.same_as);
-  } else {
-    requests_.Append(id, pool_.Create(q.thread, q.index, q.exact, false, q.ranges, q.choices));
+  const QueuePlace place = PlaceOf(sequence_, i);
+  if (place == QueuePlace::kAbsorbed) {
+    ++counters_.absorbed;
+    pool_.Release(sequence_.back());
+    return;
   }
-  Node& node = nodes_[i];
-  if constexpr (kWithMutants) {
-    // The test as printed, and the mistakes in it.
-    bool covered = false;
-    for (uint32_t k = node.sleep_begin; k < node.sleep_end && !covered; ++k) {
-      const EventRecord& s = pool_[sleep_entries_[sleep_items_[k]].event];
-      std::span<const EventId> v = requests_[id].events();
-      if (Mutated(Mutation::kIgnoreLast)) v = v.first(v.size() - 1);
-      const int answer = IsInitial(s, v);
-      covered =
-          answer != kNotInitial && !(Mutated(Mutation::kNoWiSleep) && answer == kInitialAtNone);
-    }
-    if (options_.mutation == Mutation::kNone && covered != Covered(i)) {
-      SetError("the fast insertion test says " + std::string(covered ? "no" : "yes"));
-    }
-    const bool is_alternative = q.thread == path_.thread(i);
-    if (Mutated(Mutation::kNoSleepTest) || (Mutated(Mutation::kChoiceUntested) && is_alternative)) {
-      covered = false;
-    }
-    if (covered) {
-      ++counters_.covered;
-      requests_.Destroy(id);
-      return;
-    }
+  const RequestId id = requests_.Create(static_cast<uint32_t>(sequence_.size()));
+  for (size_t k = 0; k + 1 < sequence_.size(); ++k) {
+    pool_.AddReference(sequence_[k]);
+    requests_.Append(id, sequence_[k]);
   }
-  if (requests_.Insert(id, i, &node.requests)) {
+  requests_.Append(id, sequence_.back());
+  if (queues_.Put(id, place, i, &nodes_[i].requests)) {
     ++counters_.inserted;
     has_requests_to_tell_ |= i < own_from_;
   } else {
     ++counters_.same;
   }
+}
+
+// D(i).q', with one reference: to q'.
+template <bool kWithMutants>
+void OptimalSearch<kWithMutants>::BuildSequence() {
+  EventModel& model = reversal_.model();
+  const PlannedEvent& q = reversal_.q_prime();
+  const size_t count = model.after_count();
+  path_.NormalForm(std::span(model.After()).first(count), &sequence_);
+  for (uint32_t& p : sequence_) p = path_.event(p);
+  if (q.same_as != kNoEvent) {
+    pool_.AddReference(q.same_as);
+    sequence_.push_back(q.same_as);
+  } else {
+    sequence_.push_back(pool_.Create(q.thread, q.index, q.exact, false, q.ranges, q.choices));
+  }
+}
+
+// The insertion test as printed, and the mistakes in it.
+template <bool kWithMutants>
+bool OptimalSearch<kWithMutants>::CoveredPlainly(uint32_t i) {
+  const Node& node = nodes_[i];
+  const PlannedEvent& q = reversal_.q_prime();
+  std::span<const EventId> v = sequence_;
+  if (Mutated(Mutation::kIgnoreLast)) v = v.first(v.size() - 1);
+  bool covered = false;
+  for (uint32_t k = node.sleep_begin; k < node.sleep_end && !covered; ++k) {
+    const int answer = IsInitial(pool_[sleep_entries_[sleep_items_[k]].event], v);
+    covered = answer != kNotInitial && !(Mutated(Mutation::kNoWiSleep) && answer == kInitialAtNone);
+  }
+  if (options_.mutation == Mutation::kNone && covered != Covered(i)) {
+    SetError("the fast insertion test says " + std::string(covered ? "no" : "yes"));
+  }
+  const bool is_alternative = q.thread == path_.thread(i);
+  if (Mutated(Mutation::kNoSleepTest) || (Mutated(Mutation::kChoiceUntested) && is_alternative)) {
+    return false;
+  }
+  return covered;
+}
+
+// Where a request for `v` belongs at the node. Above the worker's own nothing is started: what
+// other requests wait there, and in which order they are followed, the frontier knows.
+template <bool kWithMutants>
+QueuePlace OptimalSearch<kWithMutants>::PlaceOf(std::span<const EventId> v, uint32_t depth) {
+  if (depth < own_from_) return QueuePlace::kOthers;
+  return queues_.PlaceOf(
+      nodes_[depth].requests, v,
+      [this](const EventRecord& a, const EventRecord& b) { return SameChoices(a, b); });
 }
 
 }  // namespace mc::dpor

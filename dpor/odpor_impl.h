@@ -22,12 +22,15 @@ OptimalSearch<kWithMutants>::OptimalSearch(const OptimalSearchOptions& options)
       free_run_(options.policy, options.seed),
       path_(pool_),
       requests_(pool_),
+      queues_(pool_, requests_),
       spilled_(pool_, requests_),
       reversal_(path_) {
   nodes_.emplace_back();
   if constexpr (kWithMutants) {
     reversal_.set_mutation(options.mutation);
     requests_.forget_nothing = Mutated(Mutation::kStaleSame);
+    queues_.lead_inexact = Mutated(Mutation::kLeadInexact);
+    queues_.absorb_inexact = Mutated(Mutation::kAbsorbInexact);
   }
 }
 
@@ -94,15 +97,18 @@ bool OptimalSearch<kWithMutants>::Backtrack() {
 template <bool kWithMutants>
 void OptimalSearch<kWithMutants>::FollowRequest(uint32_t depth) {
   Node& node = nodes_[depth];
-  while (node.requests == kNoRequest && node.spilled != SpilledRequests::kNone) {
-    spilled_.LoadChunk(&node.spilled, depth, &node.requests);
+  while (node.requests.empty() && node.spilled != SpilledRequests::kNone) {
+    spilled_.LoadChunk(&node.spilled, depth, &node.requests.others);
   }
   if (spilled_.failed()) {
     SetError(kSpillFailed);
     return;
   }
-  RequestId chosen = node.requests;
-  if (options_.oldest_request_first) {
+  RequestId chosen = node.requests.front();
+  if (Mutated(Mutation::kOthersFirst) && node.requests.others != kNoRequest) {
+    chosen = node.requests.others;
+  }
+  if (options_.oldest_request_first && node.requests.leading == kNoRequest) {
     while (requests_[chosen].next != kNoRequest) chosen = requests_[chosen].next;
   }
   for (const EventId e : requests_[chosen].events()) {
@@ -186,20 +192,13 @@ void OptimalSearch<kWithMutants>::EndExecution(const sched::Trace& trace) {
     nodes_[p + 1].runs_before = OwnRuns() - 1;
     PassSleepers(p);
     if (!error_.empty()) return;
-    if (p < plan_end && !takes_over_) HandDown(p);
-    if (p + 1 >= plan_end) {
-      if (p + 1 == plan_end && takes_over_) TakeOver(plan_end);
-      // A request ended here: the free run below explores all that the others would.
-      DiscardRequests(nodes_[p + 1]);
-      if (p + 1 == plan_end && p + 1 < trace.size() &&
-          nodes_[p + 1].sleep_begin != nodes_[p + 1].sleep_end) {
-        SetStepError(
-            p + 1,
-            "still asleep at the end of a request: " +
-                Describe(pool_[sleep_entries_[sleep_items_[nodes_[p + 1].sleep_begin]].event]));
-        return;
-      }
+    if (p + 1 != plan_end) continue;
+    if (takes_over_) {
+      TakeOver(plan_end);
+    } else {
+      HandDown(branch_depth_, plan_end);
     }
+    if (plan_end < trace.size() && !CheckAllAwake(plan_end)) return;
   }
   Analyse(trace);
   if (has_requests_to_tell_) TellRequests();
@@ -254,6 +253,16 @@ bool OptimalSearch<kWithMutants>::CheckPlanned(const sched::Trace&, size_t posit
   return fits;
 }
 
+// Where a request ends nobody sleeps (2.6).
+template <bool kWithMutants>
+bool OptimalSearch<kWithMutants>::CheckAllAwake(size_t position) {
+  const Node& node = nodes_[position];
+  if (node.sleep_begin == node.sleep_end) return true;
+  const EventId sleeper = sleep_entries_[sleep_items_[node.sleep_begin]].event;
+  SetStepError(position, "still asleep at the end of a request: " + Describe(pool_[sleeper]));
+  return false;
+}
+
 template <bool kWithMutants>
 bool OptimalSearch<kWithMutants>::SleeperWakes(const EventRecord& sleeper,
                                                const EventRecord& event) const {
@@ -295,42 +304,44 @@ void OptimalSearch<kWithMutants>::PassSleepers(size_t position) {
   to.sleep_end = static_cast<uint32_t>(sleep_items_.size());
 }
 
-// The sifting of 2.2: node `position` hands its new child every request that can begin with it.
+// The sifting of 2.2, for the nodes from `first` on, the only one of them with requests, to `end`:
+// each request goes down as far as it can begin with what the path takes.
 template <bool kWithMutants>
-void OptimalSearch<kWithMutants>::HandDown(size_t position) {
-  RequestId* at = &nodes_[position].requests;
-  while (*at != kNoRequest) {
-    const RequestId id = *at;
-    const int answer = BeginsWith(position, id);
-    if (answer == kNotInitial) {
-      at = &requests_[id].next;
-      continue;
+void OptimalSearch<kWithMutants>::HandDown(size_t first, size_t end) {
+  RequestQueue& queue = nodes_[first].requests;
+  for (RequestId* at : {&queue.leading, &queue.others}) {
+    while (*at != kNoRequest) {
+      const int answer = BeginsWith(first, *at);
+      if (answer == kNotInitial) {
+        // Nothing begins with an event that an earlier one begins with, if both lead.
+        if (!kWithMutants && at == &queue.leading) break;
+        at = &requests_[*at].next;
+      } else {
+        HandOver(queues_.Take(at), answer, first, end);
+      }
     }
-    *at = requests_[id].next;
-    requests_.Unlist(id);
-    HandOver(id, answer, position);
   }
-  if (nodes_[position].spilled != SpilledRequests::kNone) HandDownSpilled(position);
+  if (nodes_[first].spilled != SpilledRequests::kNone) HandDownSpilled(first, end);
 }
 
 // The same for those of the node that are in chunks.
 template <bool kWithMutants>
-void OptimalSearch<kWithMutants>::HandDownSpilled(size_t position) {
-  Node& node = nodes_[position];
-  Node& child = nodes_[position + 1];
-  auto child_spills = [this] {
+void OptimalSearch<kWithMutants>::HandDownSpilled(size_t first, size_t end) {
+  auto too_much = [this] {
     CountMemory();
     return budget_->used > budget_->limit;
   };
-  spilled_.Sift(&node.spilled, static_cast<uint32_t>(position), &node.requests, [&](RequestId id) {
-    const int answer = BeginsWith(position, id);
+  Node& node = nodes_[first];
+  const auto take = [&](RequestId id) {
+    const int answer = BeginsWith(first, id);
     if (answer == kNotInitial) return false;
-    HandOver(id, answer, position);
-    if (child_spills()) {
-      budget_->spilled_requests += spilled_.Spill(&child.requests, &child.spilled, child_spills);
+    Node& below = nodes_[HandOver(id, answer, first, end)];
+    if (too_much()) {
+      budget_->spilled_requests += spilled_.Spill(&below.requests.others, &below.spilled, too_much);
     }
     return true;
-  });
+  };
+  spilled_.Sift(&node.spilled, static_cast<uint32_t>(first), &node.requests.others, take);
 }
 
 // Can a request of node `position` begin with the event that the path takes there? As WeakInitial.
@@ -340,27 +351,31 @@ int OptimalSearch<kWithMutants>::BeginsWith(size_t position, RequestId id) const
   return Mutated(Mutation::kNoWiInsert) && answer == kInitialAtNone ? kNotInitial : answer;
 }
 
-// The child behind `position` gets what is left of the request, which is in no list.
+// `answer`: how the request, which is in no list, can begin with what the path takes at `position`.
+// What is left of it goes to the node from which it cannot go on, and is dropped if that is `end`:
+// a request ended there, and the free run below it explores all that this one would. Returns that
+// node.
 template <bool kWithMutants>
-void OptimalSearch<kWithMutants>::HandOver(RequestId id, int answer, size_t position) {
-  ++nodes_[position].plans;
-  if (answer == kInitialAtNone || requests_[id].length() == 1) {
-    requests_.Destroy(id);
-    return;
+size_t OptimalSearch<kWithMutants>::HandOver(RequestId id, int answer, size_t position,
+                                             size_t end) {
+  for (; answer != kNotInitial; answer = BeginsWith(position, id)) {
+    ++nodes_[position].plans;
+    const bool is_over = answer == kInitialAtNone || requests_[id].length() == 1;
+    if (is_over || ++position == end) {
+      requests_.Destroy(id);
+      return end;
+    }
+    requests_.RemoveEvent(id, static_cast<uint32_t>(answer));
   }
-  requests_.RemoveEvent(id, static_cast<uint32_t>(answer));
-  requests_.Insert(id, static_cast<uint32_t>(position + 1), &nodes_[position + 1].requests);
+  const auto depth = static_cast<uint32_t>(position);
+  queues_.Put(id, PlaceOf(requests_[id].events(), depth), depth, &nodes_[position].requests);
+  return position;
 }
 
 template <bool kWithMutants>
 void OptimalSearch<kWithMutants>::DiscardRequests(Node& node) {
   spilled_.Discard(&node.spilled);
-  while (node.requests != kNoRequest) {
-    const RequestId id = node.requests;
-    node.requests = requests_[id].next;
-    requests_.Unlist(id);
-    requests_.Destroy(id);
-  }
+  queues_.Clear(&node.requests);
 }
 
 // -- Memory (3.5) --------------------------------------------------------------------------------
@@ -396,7 +411,7 @@ void OptimalSearch<kWithMutants>::KeepToBudget() {
   };
   uint64_t moved = 0;
   for (size_t d = own_from_; d < nodes_.size() && go_on(); ++d) {
-    moved += spilled_.Spill(&nodes_[d].requests, &nodes_[d].spilled, go_on);
+    moved += spilled_.Spill(&nodes_[d].requests.others, &nodes_[d].spilled, go_on);
   }
   budget_->spilled_requests += moved;
   // Nothing can be done, or the store has no room: not tried again after every execution.
@@ -448,9 +463,9 @@ double OptimalSearch<kWithMutants>::Estimate() const {
         child->by_length += by_length;
       }
     };
-    for (RequestId r = node.requests; r != kNoRequest; r = requests_[r].next) {
+    queues_.ForEach(node.requests, [&](RequestId r) {
       add(pool_[requests_[r].events()[0]].identity, 1, requests_[r].length());
-    }
+    });
     spilled_.ForEachBeginning(node.spilled, [&](const SpilledRequests::Beginning& b) {
       const auto requests = static_cast<double>(b.requests);
       add(b.identity, requests, static_cast<double>(b.events) / requests);

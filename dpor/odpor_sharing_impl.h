@@ -107,9 +107,12 @@ void OptimalSearch<kWithMutants>::TakeOver(size_t plan_end) {
   }
   for (uint32_t left = reader.NextCount(); left > 0; --left) {
     const RequestId request = ReadSequence(reader, &pool_, &requests_);
-    requests_.Insert(request, own_from_, &nodes_[own_from_].requests);
+    if (own_from_ == plan_end) {
+      requests_.Destroy(request);
+    } else {
+      HandOver(request, BeginsWith(own_from_, request), own_from_, plan_end);
+    }
   }
-  for (size_t p = own_from_; p < plan_end; ++p) HandDown(p);
 }
 
 // -- What is told --------------------------------------------------------------------------------
@@ -120,11 +123,11 @@ void OptimalSearch<kWithMutants>::TellRequests() {
   has_requests_to_tell_ = false;
   words_.assign(1, static_cast<uint32_t>(WorkerMessage::kInsert));
   for (uint32_t d = 0; d < own_from_; ++d) {
-    for (RequestId r = nodes_[d].requests; r != nodes_[d].told; r = requests_[r].next) {
+    for (RequestId r = nodes_[d].requests.others; r != nodes_[d].told; r = requests_[r].next) {
       words_.push_back(d);
       WriteSequence(pool_, requests_[r].events(), &words_);
     }
-    nodes_[d].told = nodes_[d].requests;
+    nodes_[d].told = nodes_[d].requests.others;
   }
   link_->Tell(words_);
 }
@@ -157,7 +160,7 @@ void OptimalSearch<kWithMutants>::WriteNodes(uint32_t end, bool kept, Words* mes
     for (uint32_t k = first; k < last; ++k) WriteEvent(pool_[sleep_entries_[k].event], message);
     WriteEvent(path_.record(d), message);
     const size_t count_at = message->size();
-    WriteRequests(pool_, requests_, nodes_[d].requests, kNoRequest, message);
+    queues_.Write(nodes_[d].requests, message);
     (*message)[count_at] += static_cast<uint32_t>(spilled_.Write(nodes_[d].spilled, message));
   }
   message->push_back(kept ? 1 : 0);
@@ -180,8 +183,8 @@ void OptimalSearch<kWithMutants>::GiveAway() {
   while (!nodes_[first].HasRequests()) ++first;
   if (first + 1 == end) {
     // All there is: the next item is then one of several.
-    const RequestId request = nodes_[first].requests;
-    if (nodes_[first].spilled != SpilledRequests::kNone || requests_[request].next != kNoRequest) {
+    if (nodes_[first].spilled != SpilledRequests::kNone ||
+        queues_.HasSeveral(nodes_[first].requests)) {
       Leave();
     }
     return;
@@ -189,7 +192,7 @@ void OptimalSearch<kWithMutants>::GiveAway() {
   GiveNodes(first + 1, true);
   if (!error_.empty()) return;
   for (; own_from_ <= first; ++own_from_) {
-    nodes_[own_from_].told = nodes_[own_from_].requests;
+    nodes_[own_from_].told = nodes_[own_from_].requests.others;
     spilled_.Discard(&nodes_[own_from_].spilled);
   }
 }

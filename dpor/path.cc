@@ -395,6 +395,23 @@ size_t Path::NotAfter(size_t i, std::vector<uint32_t>* out) const {
   return clocks_.CollectNotAfter(i + 1, end, events_[i].thread, events_[i].index, out->data());
 }
 
+void Path::NormalForm(std::span<const uint32_t> positions, std::vector<uint32_t>* out) const {
+  out->clear();
+  uint32_t highest = 0;
+  for (const uint32_t p : positions) {
+    const uint32_t t = thread(p);
+    size_t at = out->size();
+    if (t < highest) {
+      const size_t stop = at - std::min(at, kMaxShift);
+      for (size_t k = at; k-- > stop && !HappensBefore((*out)[k], p);) {
+        if (thread((*out)[k]) > t) at = k;
+      }
+    }
+    highest = std::max(highest, t);
+    out->insert(out->begin() + static_cast<ptrdiff_t>(at), p);
+  }
+}
+
 uint32_t Path::TakenFor(uint32_t position, Cell cell) {
   const ObjectLog* log = FindLog(cell);
   if (log == nullptr) return kNoPosition;

@@ -94,6 +94,13 @@ class Path {
   // Until the path changes, IsBeforeAll(i) tells whether all events from `begin` on happen after i.
   void LookFrom(size_t begin) { clocks_.Least(begin, size(), &least_); }
   bool IsBeforeAll(size_t i) const { return least_[events_[i].thread] > events_[i].index; }
+  // Writes to `out` the events at `positions` (all that happens before one of them is among these,
+  // or stands before them all) in the order that, of all in which no event comes before one that
+  // happens before it, has the lowest threads first: the same for equal traces (lexicographic
+  // normal form). But an event is moved by no more than kMaxShift places, so that long sequences
+  // cost no more than their length; of these the order is just one of those.
+  void NormalForm(std::span<const uint32_t> positions, std::vector<uint32_t>* out) const;
+  static constexpr size_t kMaxShift = 64;
   // The last element of D(i); i itself if D(i) is empty. If that is known for events up to
   // `known_to`: at least that.
   uint32_t LastNotAfter(size_t i, uint32_t known_to = 0) const;

@@ -56,7 +56,8 @@ class SpilledRequests {
   void Sift(ChunkId* chunks, uint32_t depth, RequestId* head,
             const std::function<bool(RequestId)>& take);
   void Discard(ChunkId* chunks);
-  // Appends the requests to `words` as WriteRequests does, but for their number, which is returned.
+  // Appends the requests to `words` as RequestQueues::Write does, but for their number, which is
+  // returned.
   uint64_t Write(ChunkId chunks, Words* words);
 
   // Calls f(Beginning) for each first event of each chunk.

@@ -75,6 +75,45 @@ std::vector<Clock> Clocks(const sched::Trace& trace, size_t threads) {
   return clocks;
 }
 
+// Of the orders of `positions` in which no event comes before one that happens before it, the one
+// with the lowest threads first: each time the lowest thread that has an event that can come next.
+template <typename Before>
+std::vector<uint32_t> LowestThreadsFirst(std::vector<uint32_t> positions, const sched::Trace& trace,
+                                         const Before& before) {
+  std::vector<uint32_t> order;
+  while (!positions.empty()) {
+    size_t next = positions.size();
+    for (size_t k = 0; k < positions.size(); ++k) {
+      const uint32_t p = positions[k];
+      if (std::ranges::any_of(positions, [&](uint32_t o) { return o != p && before(o, p); })) {
+        continue;
+      }
+      if (next == positions.size() ||
+          trace.events[p].thread < trace.events[positions[next]].thread) {
+        next = k;
+      }
+    }
+    order.push_back(positions[next]);
+    positions.erase(positions.begin() + long(next));
+  }
+  return order;
+}
+
+template <typename Before>
+void CompareNormalForm(const Path& path, const sched::Trace& trace,
+                       const std::vector<uint32_t>& positions, const Before& before) {
+  std::vector<uint32_t> form;
+  path.NormalForm(positions, &form);
+  if (positions.size() <= Path::kMaxShift) {
+    ASSERT_EQ(form, LowestThreadsFirst(positions, trace, before));
+    return;
+  }
+  ASSERT_TRUE(std::ranges::is_permutation(form, positions));
+  for (size_t k = 0; k < form.size(); ++k) {
+    for (size_t m = 0; m < k; ++m) ASSERT_FALSE(form[k] < form[m] && before(form[k], form[m]));
+  }
+}
+
 void Compare(Path& path, const sched::Trace& trace, size_t threads) {
   const std::vector<Clock> clocks = Clocks(trace, threads);
   auto before = [&](size_t i, size_t j) {
@@ -96,6 +135,7 @@ void Compare(Path& path, const sched::Trace& trace, size_t threads) {
     const size_t count = path.NotAfter(i, &not_after);
     ASSERT_EQ(std::vector<uint32_t>(not_after.begin(), not_after.begin() + long(count)), expected);
     ASSERT_EQ(path.LastNotAfter(i), expected.empty() ? i : expected.back());
+    CompareNormalForm(path, trace, expected, before);
   }
   for (const Pair& pair : path.pairs()) {
     EXPECT_TRUE(found.insert({pair.first, pair.second}).second) << "a race was found twice";
