@@ -16,7 +16,7 @@
 //    and lie, as do its sleep entries, in stacks: those of deeper nodes behind them.
 //  * A sleep entry created at node n sleeps at the nodes n .. first_waker of the current path.
 //  * At the end of a request nobody sleeps (2.6). This is checked; an execution is never abandoned.
-//  * A node's requests are those of its list and those of its spilled chunks.
+//  * A node's requests are those of its queue (request_queue.h) and those of its spilled chunks.
 //
 // Shared with other workers (sharing.h, odpor_sharing_impl.h) it has one item at a time, a subtree
 // whose root is node own_from_. The nodes above are not its own: nothing is started there, and the
@@ -42,8 +42,9 @@ namespace mc::dpor {
 
 struct OptimalSearchOptions {
   Policy policy = Policy::kStay;
-  uint64_t seed = 0;                    // of Policy::kRandom
-  bool oldest_request_first = false;    // any order of requests gives the same set of traces
+  uint64_t seed = 0;  // of Policy::kRandom
+  // Of requests that do not lead: any order gives the same set of traces.
+  bool oldest_request_first = false;
   Mutation mutation = Mutation::kNone;  // only in OptimalSearch<true>
 };
 

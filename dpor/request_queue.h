@@ -44,9 +44,14 @@ struct RequestQueue {
   RequestId front() const { return leading != kNoRequest ? leading : others; }
 };
 
-enum class QueuePlace : uint8_t { kLeading, kOthers, kAbsorbed };
+enum class QueuePlace : uint8_t {
+  kLeading,   // behind those that lead
+  kOthers,    // it can begin with the event of one that leads, or its first event is not known
+  kAbsorbed,  // nowhere: one that leads makes it superfluous
+};
 
-// What can be done with the queues whose requests are in one store.
+// RequestQueues: what is done with the queues whose requests are in one store, so that they keep
+// their invariants.
 class RequestQueues {
  public:
   RequestQueues(EventPool& pool, RequestStore& requests) : pool_(pool), requests_(requests) {}
