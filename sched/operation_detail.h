@@ -63,9 +63,10 @@ enum class OperationDetail : uint8_t {
   kMakeRunnable,
   kAtomicSection,
   kSystemCall,
+  kExit,
 };
 
-inline constexpr std::array<std::string_view, 53> kOperationDetailNames = {"",
+inline constexpr std::array<std::string_view, 54> kOperationDetailNames = {"",
                                                                            "lock",
                                                                            "trylock",
                                                                            "timed lock",
@@ -117,15 +118,16 @@ inline constexpr std::array<std::string_view, 53> kOperationDetailNames = {"",
                                                                            "deschedule",
                                                                            "make runnable",
                                                                            "atomic section",
-                                                                           "system call"};
+                                                                           "system call",
+                                                                           "end of thread"};
 
 // "" for a number that is none of them.
 constexpr std::string_view NameOfOperationDetail(uint8_t detail) {
   return detail < kOperationDetailNames.size() ? kOperationDetailNames[detail] : std::string_view();
 }
 
-static_assert(NameOfOperationDetail(static_cast<uint8_t>(OperationDetail::kSystemCall)) ==
-              "system call");
+static_assert(NameOfOperationDetail(static_cast<uint8_t>(OperationDetail::kExit)) ==
+              "end of thread");
 
 }  // namespace mc::sched
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "sched/c_library.h"
+#include "sched/operation_detail.h"
 
 // The linker's marks of where this library begins and its code ends.
 extern "C" __attribute__((visibility("hidden"))) char __ehdr_start, etext;
@@ -257,6 +258,10 @@ void Scheduler::StartChild(Thread& child, void* (*entry)(void*), void* argument,
 void Scheduler::ExitThread(void* result, uint64_t pc) {
   Thread& t = *current_;
   t.result = result;
+  if (ends_are_seen_) {
+    Before(static_cast<PreemptionPointClass>(kPpThread | kPpEveryAccess), pc,
+           static_cast<uint8_t>(OperationDetail::kExit));
+  }
   RecordCell(MakeCell(CellKind::kThreadExit, t.id), kWrite, kRelease | kEnables, pc);
   StopThread(StopReason::kNone, ThreadStatus::kFinished);
 }

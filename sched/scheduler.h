@@ -77,6 +77,10 @@ class Scheduler final : public StateView, private SchedulerState {
   void SetLastWords(LastWords* words) { last_words_ = words; }
   LastWords* last_words() { return last_words_; }
 
+  // Can threads of this program tell, without waiting for it, whether another has ended? If not, a
+  // thread ends in the block of what it did last: who waits for it sees no difference.
+  void SetEndsAreSeen(bool seen) { ends_are_seen_ = seen; }
+
   // Has any execution of this process held exit handlers back until other threads were done?
   bool handlers_have_waited() const { return handlers_have_waited_; }
 
@@ -548,6 +552,7 @@ class Scheduler final : public StateView, private SchedulerState {
   size_t free_from_ = 0;           // from here on the strategy is not asked (Strategy::FreeFrom)
   uint32_t block_choices_ = 0;     // choices made in the running block
   bool program_begun_ = false;     // Initialise was called
+  bool ends_are_seen_ = false;     // SetEndsAreSeen
   std::vector<uintptr_t> held_;    // in Arrive
   uint32_t found_last_ = 0;        // by FindByPthread
   struct StackWrite {

@@ -218,6 +218,8 @@ void MutexInitialised(MutexView& mutex, uint64_t pc) {
 void ReleaseRobustMutexes(Thread& thread) {
   for (size_t i = thread.held.size(); i-- > 0;) {
     if (!thread.held[i].robust) continue;
+    // Others can find it locked after all that the thread did before it ended.
+    BeforeOperation(kPpUnlock, thread.held[i].pc, OperationDetail::kUnlock);
     MutexView& mutex = ViewOf<MutexView>(reinterpret_cast<void*>(thread.held[i].object));
     if (!CanBeRead(&mutex) || mutex.owner != OwnerOf(thread)) continue;
     g_scheduler.NoteObjectChange(&mutex, sizeof(pthread_mutex_t));

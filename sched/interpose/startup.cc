@@ -10,9 +10,11 @@
 #include "sched/allocation_hooks.h"
 #include "sched/interpose/export.h"
 #include "sched/interpose/program_caller.h"
+#include "sched/interpose/program_imports.h"
 #include "sched/interpose/standard_locale.h"
 #include "sched/interpose/standard_memory_resources.h"
 #include "sched/interpose/standard_streams.h"
+#include "sched/scheduler.h"
 #include "sched/start.h"
 
 namespace mc::sched {
@@ -50,6 +52,7 @@ int StartMain(int argc, char** argv, char** environment) {
   CompleteClassicLocale();
   FindStandardStreams();
   HookMemoryResources();
+  g_scheduler.SetEndsAreSeen(ProgramCanSeeThreadEnds());
   ProgramEntry entry;
   entry.main = g_program_main;
   entry.argc = argc;

@@ -9,7 +9,8 @@
 //   campaign [options] laws          the events of every program obey the laws of the event model
 //   campaign [options] coverage      the operations executed so far (see --coverage), by variant
 //
-//   --mc=FILE --harness=FILE         the programs mc and random_program
+//   --mc=FILE --harness=FILE[,FILE]  the programs mc and random_program, and random_program_ends,
+//                                    by which every other batch of programs is run
 //   --profile=P[,P...] --first=SEED --count=N     which programs (profiles: program.h)
 //   --executions=N                   programs with more executions without reduction are left out
 //   --pairs=N                        laws: pairs of events looked at in each program
@@ -56,8 +57,8 @@ Range Shrink(Range range, Finding* finding, const std::string& name) {
     return same;
   };
   const int instructions =
-      atoi(Output(settings.harness + " --instructions " + std::to_string(range.profile) + " " +
-                  std::to_string(range.first))
+      atoi(Output(settings.harnesses[range.harness] + " --instructions " +
+                  std::to_string(range.profile) + " " + std::to_string(range.first))
                .c_str());
   std::vector<int> bits = {62, 63};
   for (int k = 0; k < instructions && k < 60; ++k) bits.push_back(k);
@@ -97,6 +98,7 @@ void Work(int worker, std::atomic<uint64_t>* next) {
     Range range;
     range.profile = settings.profiles[k / batches];
     range.first = settings.first + k % batches * kBatch;
+    range.harness = k % settings.harnesses.size();
     range.count = std::min(kBatch, settings.first + settings.count - range.first);
     std::set<uint64_t> shown;
     std::vector<std::pair<uint64_t, Finding>> findings;
@@ -121,7 +123,7 @@ int PrintCoverage() {
     std::cerr << "there is no coverage in " << settings.coverage << "\n";
     return 2;
   }
-  std::istringstream names(Output(settings.harness + " --operations"));
+  std::istringstream names(Output(settings.harnesses.front() + " --operations"));
   int number = 0;
   for (std::string line; std::getline(names, line); ++number) {
     std::cout << line;
@@ -138,7 +140,6 @@ bool ParseOption(const std::string& word) {
   if (equals == std::string::npos) return false;
   const std::string name = word.substr(2, equals - 2), value = word.substr(equals + 1);
   const std::map<std::string, std::string*> texts = {{"mc", &settings.mc},
-                                                     {"harness", &settings.harness},
                                                      {"mutate", &settings.mutate},
                                                      {"library", &settings.library},
                                                      {"coverage", &settings.coverage},
@@ -147,13 +148,16 @@ bool ParseOption(const std::string& word) {
                                                     {"count", &settings.count},
                                                     {"executions", &settings.executions},
                                                     {"pairs", &settings.pairs}};
-  if (texts.contains(name)) {
+  std::istringstream list(value);
+  if (name == "harness") {
+    settings.harnesses.clear();
+    for (std::string h; std::getline(list, h, ',');) settings.harnesses.push_back(h);
+  } else if (texts.contains(name)) {
     *texts.at(name) = value;
   } else if (numbers.contains(name)) {
     *numbers.at(name) = std::stoull(value);
   } else if (name == "profile") {
     settings.profiles.clear();
-    std::istringstream list(value);
     for (std::string p; std::getline(list, p, ',');) settings.profiles.push_back(std::stoi(p));
   } else {
     return false;

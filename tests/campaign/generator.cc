@@ -159,6 +159,7 @@ class Generator {
     const int number = OperationNumber(text.data(), static_cast<unsigned>(text.size()));
     if (number < 0) __builtin_trap();
     instruction.operation = static_cast<uint8_t>(number);
+    instruction.removed = Operations()[static_cast<size_t>(number)].body == nullptr;
     program_.code[thread][program_.size[thread]++] = instruction;
   }
 
@@ -177,7 +178,7 @@ Program Generate(Profile profile, uint64_t seed, uint64_t mask) {
   int number = 0;
   for (int t = 0; t < program.thread_count; ++t) {
     for (int k = 0; k < program.size[t]; ++k, ++number) {
-      program.code[t][k].removed = (mask >> number & 1) != 0;
+      program.code[t][k].removed |= (mask >> number & 1) != 0;
     }
   }
   if ((mask >> 63 & 1) != 0) program.join = Program::kNone;

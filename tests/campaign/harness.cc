@@ -50,8 +50,8 @@ uint64_t NumberAt(int argc, char** argv, int k) {
 }
 
 void CollectOperations() {
-  for (const auto list :
-       {MemoryOperations(), LockOperations(), WaitingOperations(), OtherOperations()}) {
+  for (const auto list : {MemoryOperations(), LockOperations(), WaitingOperations(),
+                          OtherOperations(), EndOperations()}) {
     for (const Operation& operation : list) all_operations[operation_count++] = operation;
   }
 }

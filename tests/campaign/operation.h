@@ -48,7 +48,7 @@ enum Object : unsigned char {
 
 struct Operation {
   const char* name;
-  OperationBody body;
+  OperationBody body;  // null: not in this harness (operations_ends.cc)
   Success success = Success::kAlways;
   Needs needs = Needs::kNothing;
   Takes takes = Takes::kNothing;
@@ -62,6 +62,7 @@ std::span<const Operation> MemoryOperations();
 std::span<const Operation> LockOperations();
 std::span<const Operation> WaitingOperations();
 std::span<const Operation> OtherOperations();
+std::span<const Operation> EndOperations();
 
 inline constexpr int kMostOperations = 192;
 // All of them; an operation's number is its place here.

@@ -19,10 +19,6 @@ BODY(Join) {
   return pthread_join(HandleOf(thread), nullptr);
 }
 template <int thread>
-BODY(TryJoin) {
-  return pthread_tryjoin_np(HandleOf(thread), nullptr);
-}
-template <int thread>
 BODY(Detach) {
   return pthread_detach(HandleOf(thread));
 }
@@ -90,8 +86,6 @@ constexpr Operation kOperations[] = {
     {"join 1", Join<1>, kZero, kKnown, kThread, 1, IsNotFinished<1>},
     {"join 2", Join<2>, kZero, kKnown, kThread, 2, IsNotFinished<2>},
     {"join 3", Join<3>, kZero, kKnown, kThread, 3, IsNotFinished<3>},
-    {"r=tryjoin 1", TryJoin<1>, kZero, kKnown, kThread, 1},
-    {"r=tryjoin 2", TryJoin<2>, kZero, kKnown, kThread, 2},
     {"detach 1", Detach<1>, kZero, kKnown, kThread, 1},
     {"detach 2", Detach<2>, kZero, kKnown, kThread, 2},
     {"pthread_exit", ExitThread},

@@ -64,8 +64,8 @@ std::string Output(const std::string& command) {
 }
 
 std::string Print(const Range& range, uint64_t seed) {
-  return Output(settings.harness + " --print " + std::to_string(range.profile) + " " +
-                std::to_string(seed) + " " + std::to_string(range.mask));
+  return Output(settings.harnesses[range.harness] + " --print " + std::to_string(range.profile) +
+                " " + std::to_string(seed) + " " + std::to_string(range.mask));
 }
 
 // The budget is divided among the programs. It is there for none of them to run out of, however
@@ -74,7 +74,7 @@ std::string CommandOf(const Range& range, const std::string& search) {
   std::string command =
       settings.mc + " --keep-going --quiet --time=10h" + OptionsOf(range.profile) + " " + search;
   if (!settings.mutate.empty()) command += " --internal-mutate=" + settings.mutate;
-  return command + " " + settings.harness + " -- " + Arguments(range);
+  return command + " " + settings.harnesses[range.harness] + " -- " + Arguments(range);
 }
 
 Answers Search(const Range& range, const std::string& search, const std::string& name) {

@@ -15,7 +15,8 @@ inline constexpr uint64_t kBatch = 64;
 
 // Of the command line (campaign.cc says what they mean); not changed once programs run.
 struct Settings {
-  std::string mc = "build/tools/mc", harness = "build/tests/campaign/random_program";
+  std::string mc = "build/tools/mc";
+  std::vector<std::string> harnesses = {"build/tests/campaign/random_program"};
   std::string property, mutate, library, coverage, work = "campaign-work";
   std::vector<int> profiles = {0};
   uint64_t first = 1, count = 200, executions = 4000, pairs = 60;
@@ -26,6 +27,7 @@ extern Settings settings;
 struct Range {
   int profile = 0;
   uint64_t first = 0, count = 1, mask = 0;
+  size_t harness = 0;  // which of Settings::harnesses
 };
 
 // What one search says of one program.

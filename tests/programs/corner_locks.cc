@@ -176,6 +176,23 @@ MC_TEST(RobustMutex) {
   mc_assert(pthread_mutex_unlock(mutex.get()) == 0);
 }
 
+// A thread that ends with a robust mutex gives it back only then, after all that it did.
+MC_TEST(RobustMutexIsHeldToTheEnd) {
+  Mutex mutex(PTHREAD_MUTEX_NORMAL, /*robust=*/true);
+  std::atomic<int> done{0};
+  std::thread owner([&] {
+    pthread_mutex_lock(mutex.get());
+    done = 1;
+  });
+  const bool is_done = done == 1;
+  const int error = is_done ? pthread_mutex_trylock(mutex.get()) : EBUSY;
+  mc_assert(!is_done || error != EBUSY);
+  owner.join();
+  if (error == EBUSY) pthread_mutex_lock(mutex.get());
+  pthread_mutex_consistent(mutex.get());
+  pthread_mutex_unlock(mutex.get());
+}
+
 MC_TEST(TimedLock) {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   std::thread other([&] {
