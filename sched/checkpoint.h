@@ -102,7 +102,7 @@ class CheckpointStack {
   void Clear() { count_ = 0; }
 
  private:
-  static constexpr size_t kMaxCount = 4;
+  static constexpr size_t kMaxCount = 8;
   static constexpr size_t kBaseCost = 4;          // of a checkpoint, in events executed again,
   static constexpr size_t kBytesPerEvent = 4096;  // and one more for as many bytes
   static constexpr size_t kMaxCost = size_t{1} << 24;
