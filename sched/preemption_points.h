@@ -16,7 +16,8 @@ enum PreemptionPointClass : uint32_t {
   kPpLock = 1 << 0,    // before mutex, spin, read and write locks and semaphore waits
   kPpUnlock = 1 << 1,  // after unlocks of all kinds and posts
   kPpCond = 1 << 2,    // after signals and broadcasts, around waits
-  kPpThread = 1 << 3,  // after create, after exit, barriers; before a join always is one
+  kPpThread = 1 << 3,  // after create, barriers, before the end of a thread where others can tell
+                       // (Scheduler::SetEndsAreSeen); before a join always is one
   kPpYield = 1 << 4,   // at sched_yield, mc_yield, sleeps
   kPpAtomic = 1 << 5,  // before every atomic operation
   kPpDma = 1 << 6,

@@ -216,7 +216,7 @@ Worker::SliceEnd Worker::RunSlice(Job& job, uint64_t executions, std::chrono::mi
 
 // To estimate takes as long as there are sequences that wait: at most a part of the time.
 void Worker::ReportProgress(Job& job, Clock::time_point now) {
-  constexpr int kPart = 50;
+  constexpr int kPart = 200;
   Message progress("progress");
   progress.Set("id", job.id());
   AddProgress(job, &progress);
