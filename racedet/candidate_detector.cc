@@ -172,11 +172,16 @@ bool CandidateDetector::MayWait(const Trace& trace, const Event& event) {
   return true;
 }
 
-// Makes up for the events of `thread` that were put off; the trace goes up to `position`.
+// Makes up for the events of `thread` before `position` that were put off. Those behind it stay so:
+// an attempt to join the thread that was itself put off, and failed, lies before them.
 void CandidateDetector::LookAtWaiting(const Trace& trace, sched::ThreadId thread, size_t position) {
   if (thread >= waiting_.size() || waiting_[thread].from == 0) return;
   const size_t from = waiting_[thread].from - 1;
-  log_.Set(waiting_[thread].from, 0);
+  if (from >= position) return;
+  const size_t now = marks_.size() - 1;  // this one is looked at
+  size_t rest = position;
+  while (rest < now && trace.events[rest].thread != thread) ++rest;
+  log_.Set(waiting_[thread].from, rest < now ? static_cast<uint32_t>(rest) + 1 : 0);
   for (size_t p = from; p < position; ++p) {
     if (trace.events[p].thread == thread) LookNow(trace, trace.events[p]);
   }

@@ -255,14 +255,17 @@ void Scheduler::StartChild(Thread& child, void* (*entry)(void*), void* argument,
   After(kPpThread);
 }
 
-void Scheduler::ExitThread(void* result, uint64_t pc) {
-  Thread& t = *current_;
-  t.result = result;
+void Scheduler::RecordEnd(uint64_t pc) {
   if (ends_are_seen_) {
     Before(static_cast<PreemptionPointClass>(kPpThread | kPpEveryAccess), pc,
            static_cast<uint8_t>(OperationDetail::kExit));
   }
-  RecordCell(MakeCell(CellKind::kThreadExit, t.id), kWrite, kRelease | kEnables, pc);
+  RecordCell(MakeCell(CellKind::kThreadExit, current_->id), kWrite, kRelease | kEnables, pc);
+}
+
+void Scheduler::ExitThread(void* result, uint64_t pc) {
+  current_->result = result;
+  RecordEnd(pc);
   StopThread(StopReason::kNone, ThreadStatus::kFinished);
 }
 

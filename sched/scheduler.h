@@ -349,6 +349,10 @@ class Scheduler final : public StateView, private SchedulerState {
   bool GrowStackOf(Thread& child, size_t size);
   void StartChild(Thread& child, void* (*entry)(void*), void* argument, uint64_t pc);
   [[noreturn]] void ExitThread(void* result, uint64_t pc);
+  // Main has called pthread_exit, and has run what runs at the end of a thread. The process ends as
+  // by exit(0) when all threads have ended: main then runs the exit handlers, which the C library
+  // has the last of them do.
+  [[noreturn]] void LeaveMain();
   // Wakes a waiter: marks it woken, records W wake(u); `flags` may add kEnables.
   void Wake(Thread& waiter, uint64_t pc);
 
@@ -491,6 +495,11 @@ class Scheduler final : public StateView, private SchedulerState {
   Thread* PickFreely();
   Thread* PickFromKeptPrefix();
   bool Enabled(const Thread& thread) const;
+  // The end of the running thread, as others see it.
+  void RecordEnd(uint64_t pc);
+  // Until nothing else can run; and what comes then.
+  void AwaitHandlerPhase();
+  void RunHandlersInPhase();
   bool AnyEnabled() const;
   const Thread* NextToRunHandlers() const;
   const Thread* NextWhenNoneIsEnabled() const;

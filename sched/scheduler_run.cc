@@ -192,6 +192,39 @@ void* Scheduler::MainThread(void*) {
   s.ExitProcess(status, true, 0);
 }
 
+// Of several threads that end the program, one will run the handlers (NextToRunHandlers).
+void Scheduler::AwaitHandlerPhase() {
+  Operation phase;
+  phase.kind = OperationKind::kHandlerPhase;
+  EndBlock(phase, nullptr);
+}
+
+void Scheduler::RunHandlersInPhase() {
+  handlers_started_ = true;
+  RecordCell(MakeCell(CellKind::kHandlerPhase, 0), kWrite, 0, 0);
+  // The handlers come after all that the finished threads did, detached ones too.
+  for (uint32_t id = 0; id < thread_limit_; ++id) {
+    const Thread& other = *threads_[id];
+    if (!other.exists || &other == current_ || !HasEnded(other)) continue;
+    RecordCell(MakeCell(CellKind::kThreadExit, id), kRead, kAcquire, 0);
+  }
+  ProgramScope scope;
+  RunExitHandlers();
+}
+
+void Scheduler::LeaveMain() {
+  Thread& main = *current_;
+  if (handlers_started_) ExitThread(main.result, 0);
+  RecordEnd(0);
+  main.has_left = true;
+  AwaitHandlerPhase();
+  const auto is_over = [&](const Thread* t) { return !t->exists || t == &main || HasEnded(*t); };
+  // If others wait for ever, so does the process.
+  if (std::all_of(threads_.begin(), threads_.begin() + thread_limit_, is_over))
+    RunHandlersInPhase();
+  StopThread(StopReason::kNone, ThreadStatus::kFinished);
+}
+
 void Scheduler::ExitProcess(int status, bool run_handlers, uint64_t pc) {
   Thread& t = *current_;
   result_.exit_status = status;
@@ -223,22 +256,10 @@ void Scheduler::ExitProcess(int status, bool run_handlers, uint64_t pc) {
     StopThread(StopReason::kExit, ThreadStatus::kFinished);
   }
   if (run_handlers) {
-    // Of several threads that end the program, one will run the handlers (NextToRunHandlers).
-    Operation phase;
-    phase.kind = OperationKind::kHandlerPhase;
     waits_with_handlers_ = t.id;
-    EndBlock(phase, nullptr);
+    AwaitHandlerPhase();
     waits_with_handlers_ = kNoThread;
-    handlers_started_ = true;
-    RecordCell(MakeCell(CellKind::kHandlerPhase, 0), kWrite, 0, 0);
-    // The handlers come after all that the finished threads did, detached ones too.
-    for (uint32_t id = 0; id < thread_limit_; ++id) {
-      const Thread& other = *threads_[id];
-      if (!other.exists || other.status != ThreadStatus::kFinished) continue;
-      RecordCell(MakeCell(CellKind::kThreadExit, id), kRead, kAcquire, 0);
-    }
-    ProgramScope scope;
-    RunExitHandlers();
+    RunHandlersInPhase();
   }
   if (leaves_main) ExitThread(nullptr, pc);
   StopThread(StopReason::kExit, ThreadStatus::kStopped);
@@ -261,33 +282,36 @@ bool Scheduler::AnyEnabled() const {
 }
 
 // Which of several threads runs the exit handlers must not depend on the order in which they got
-// there: the one with the lowest id.
+// there: the one with the lowest id that has ended the program, or else main if it has left.
 const Thread* Scheduler::NextToRunHandlers() const {
   if (handlers_started_ || process_exited_) return nullptr;
+  const Thread* left = nullptr;
   for (uint32_t id = 0; id < thread_limit_; ++id) {
     const Thread& t = *threads_[id];
-    if (t.exists && t.status == ThreadStatus::kRunnable &&
-        t.pending.kind == OperationKind::kHandlerPhase) {
-      return &t;
+    if (!t.exists || t.status != ThreadStatus::kRunnable ||
+        t.pending.kind != OperationKind::kHandlerPhase) {
+      continue;
     }
+    if (!t.has_left) return &t;
+    left = &t;
   }
-  return nullptr;
+  return left;
 }
 
 bool Scheduler::IsEnabled(ThreadId thread) const {
   const Thread& t = *threads_[thread];
-  if (t.exists && t.pending.kind == OperationKind::kHandlerPhase) {
-    return NextToRunHandlers() == &t && !AnyEnabled();
-  }
   if (Enabled(t)) return true;
-  return t.exists && t.pending.kind == OperationKind::kBoundedLoop && !AnyEnabled() &&
-         NextWhenNoneIsEnabled() == &t;
+  const bool has_turns = t.pending.kind == OperationKind::kHandlerPhase ||
+                         t.pending.kind == OperationKind::kBoundedLoop;
+  return t.exists && has_turns && !AnyEnabled() && NextWhenNoneIsEnabled() == &t;
 }
 
 // Whose turn it is when no thread is enabled by itself.
 const Thread* Scheduler::NextWhenNoneIsEnabled() const {
   const Thread* const next = NextToRunHandlers();
-  return next != nullptr ? next : NextForcedRound();
+  if (next != nullptr && !next->has_left) return next;
+  const Thread* const round = NextForcedRound();
+  return round != nullptr ? round : next;
 }
 
 ThreadId Scheduler::Current() const { return last_thread_; }

@@ -70,6 +70,8 @@ struct ThreadState : ThreadStanding {
   void* argument = nullptr;
   void* context = nullptr;  // where it stopped (Boost.Context fcontext)
 
+  bool has_left = false;  // main, by pthread_exit: over for all others (Scheduler::LeaveMain)
+
   void* cleanup = nullptr;  // its innermost clean-up handler of C code: a __pthread_unwind_buf_t
 
   uint32_t vector_control = 0;  // the floating-point control words (MXCSR, x87) that it
@@ -125,6 +127,11 @@ struct Thread : ThreadState, ThreadLists {
   // -- for one execution
   SpinTracker spin;
 };
+
+// For whoever waits for its end, or asks.
+inline bool HasEnded(const Thread& thread) {
+  return thread.status == ThreadStatus::kFinished || thread.has_left;
+}
 
 inline bool Holds(const Thread& thread, uintptr_t lock) {
   return std::ranges::any_of(thread.held,

@@ -223,8 +223,8 @@ void ReleaseRobustMutexes(Thread& thread) {
     MutexView& mutex = ViewOf<MutexView>(reinterpret_cast<void*>(thread.held[i].object));
     if (!CanBeRead(&mutex) || mutex.owner != OwnerOf(thread)) continue;
     g_scheduler.NoteObjectChange(&mutex, sizeof(pthread_mutex_t));
-    mutex.robust_state = mutex.robust_state == MutexView::kConsistent ? MutexView::kOwnerDied
-                                                                      : MutexView::kNotRecoverable;
+    // Also if it had not made it consistent: only an unlock makes it unrecoverable then.
+    mutex.robust_state = MutexView::kOwnerDied;
     TouchObject(&mutex, sizeof(pthread_mutex_t), kRead, thread.held[i].pc);
     ReleaseMutex(thread, mutex, thread.held[i].pc);  // there is no call: where it was locked
   }

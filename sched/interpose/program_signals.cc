@@ -161,6 +161,19 @@ long TakeOfSet(const long a[6]) {
   return number;
 }
 
+// To the thread with this kernel's number (KernelThreadId). Returns an errno value.
+int SendToKernelThread(long kernel_id, const siginfo_t& info) {
+  const long id = kernel_id - getpid();
+  if (id < 0 || id >= g_scheduler.thread_limit()) return ESRCH;
+  Thread& target = g_scheduler.ThreadById(static_cast<ThreadId>(id));
+  if (!target.exists) return ESRCH;
+  if (&target != &g_scheduler.current()) {
+    g_scheduler.RecordCell(MakeCell(CellKind::kThreadExit, target.id), kRead, kValueRelevant, 0);
+    if (HasEnded(target)) return ESRCH;
+  }
+  return info.si_signo == 0 ? 0 : SendSignal(&target, info);
+}
+
 long SendByCall(long number, const long a[6]) {
   const long process = getpid();
   if (number == SYS_rt_sigqueueinfo || number == SYS_rt_tgsigqueueinfo) {
@@ -169,13 +182,16 @@ long SendByCall(long number, const long a[6]) {
     siginfo_t info;
     memcpy(&info, reinterpret_cast<const void*>(a[to_thread ? 3 : 2]), sizeof info);
     info.si_signo = static_cast<int>(a[to_thread ? 2 : 1]);
-    return -SendSignal(to_thread ? &g_scheduler.current() : nullptr, info);
+    return to_thread ? -SendToKernelThread(a[1], info) : -SendSignal(nullptr, info);
   }
   if (number == SYS_kill && a[0] != process) return KernelCall(number, a[0], a[1]);
-  const bool to_thread = number != SYS_kill;
-  const auto signal = static_cast<int>(a[number == SYS_tgkill ? 2 : 1]);
-  return -SendSignal(to_thread ? &g_scheduler.current() : nullptr,
-                     SignalInfo(signal, to_thread ? SI_TKILL : SI_USER));
+  if (number == SYS_kill) {
+    return -SendSignal(nullptr, SignalInfo(static_cast<int>(a[1]), SI_USER));
+  }
+  const bool has_process = number == SYS_tgkill;
+  if (has_process && a[0] != process) return KernelCall(number, a[0], a[1], a[2]);
+  const auto signal = static_cast<int>(a[has_process ? 2 : 1]);
+  return -SendToKernelThread(a[has_process ? 1 : 0], SignalInfo(signal, SI_TKILL));
 }
 
 // A timer is noted, and never goes off: time is virtual. That is no watchdog's loss.

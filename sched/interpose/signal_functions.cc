@@ -66,9 +66,11 @@ int SendToThread(pthread_t handle, int number, const sigval* value, uint64_t pc)
     EngineScope scope;
     target = g_scheduler.FindByPthread(handle);
     if (target == nullptr || target->joined) return ESRCH;
-    if (number == 0) return 0;
+    if (number == 0 && value == nullptr) return 0;
+    BeforeOperation(kPpLock, pc, OperationDetail::kSystemCall);
     g_scheduler.RecordCell(MakeCell(CellKind::kThreadExit, target->id), kRead, kValueRelevant, pc);
-    if (target->status == ThreadStatus::kFinished) return 0;
+    if (HasEnded(*target)) return value == nullptr ? 0 : ESRCH;
+    if (number == 0) return 0;
   }
   siginfo_t info = SignalInfo(number, value == nullptr ? SI_TKILL : SI_QUEUE);
   if (value != nullptr) info.si_value = *value;

@@ -36,10 +36,8 @@ class KeptErrno {
 
 Cell ExitCell(const Thread& thread) { return MakeCell(CellKind::kThreadExit, thread.id); }
 
-bool IsFinished(const Thread& thread) { return thread.status == ThreadStatus::kFinished; }
-
-bool TargetIsFinished(const Thread& thread) {
-  return IsFinished(g_scheduler.ThreadById(static_cast<ThreadId>(thread.wait_argument)));
+bool TargetHasEnded(const Thread& thread) {
+  return HasEnded(g_scheduler.ThreadById(static_cast<ThreadId>(thread.wait_argument)));
 }
 
 // A thread gets the stack it asks for, if that is more than every thread has. (The memory of
@@ -148,7 +146,7 @@ int JoinThread(pthread_t handle, void** result, uint64_t pc) {
   const bool first = BlockOperation(
       kPpThread, reinterpret_cast<void*>(handle),
       MakeOperation(OperationKind::kJoin, ExitCell(*target), pc, OperationDetail::kJoin),
-      &TargetIsFinished);
+      &TargetHasEnded);
   self.wait_argument = 0;
   error = FinishJoin(*target, result, first ? 0 : kValueRelevant, pc);
   AfterOperation(0);
@@ -162,10 +160,13 @@ int TryJoinThread(pthread_t handle, void** result, const timespec* deadline, uin
   g_scheduler.WaitingPoint(pc, registers);
   BeforeOperation(kPpThread, pc, OperationDetail::kTryJoin);
   int error;
+  if (deadline == nullptr && g_scheduler.FindByPthread(handle) == &g_scheduler.current()) {
+    return EBUSY;  // it has not ended
+  }
   Thread* target = TargetOfJoin(handle, pc, &error);
   if (target == nullptr) return error;
   int outcome = 0;
-  if (IsFinished(*target)) {
+  if (HasEnded(*target)) {
     outcome = FinishJoin(*target, result, kValueRelevant | kTry, pc);
   } else {
     g_scheduler.RecordCell(ExitCell(*target), kRead, kValueRelevant | kTry, pc);
@@ -174,6 +175,13 @@ int TryJoinThread(pthread_t handle, void** result, const timespec* deadline, uin
   }
   AfterOperation(0);
   return outcome;
+}
+
+// Without a deadline it is a join like any other.
+int TimedJoinThread(pthread_t handle, void** result, const timespec* deadline, uint64_t pc,
+                    const EntryRegisters& registers) {
+  return deadline == nullptr ? JoinThread(handle, result, pc)
+                             : TryJoinThread(handle, result, deadline, pc, registers);
 }
 
 int DetachThread(pthread_t handle, uint64_t pc) {
@@ -231,7 +239,7 @@ MC_BEHIND_STUB int mc_entry_timedjoin(pthread_t handle, void** result, const tim
   if (!g_scheduler.program_running()) return Real().pthread_timedjoin_np(handle, result, deadline);
   EngineScope scope;
   const EntryRegisters registers = g_entry_registers;
-  return TryJoinThread(handle, result, deadline, MC_CALLER_PC(), registers);
+  return TimedJoinThread(handle, result, deadline, MC_CALLER_PC(), registers);
 }
 
 MC_SPIN_STUB(pthread_clockjoin_np, mc_entry_clockjoin);
@@ -242,7 +250,7 @@ MC_BEHIND_STUB int mc_entry_clockjoin(pthread_t handle, void** result, clockid_t
   }
   EngineScope scope;
   const EntryRegisters registers = g_entry_registers;
-  return TryJoinThread(handle, result, deadline, MC_CALLER_PC(), registers);
+  return TimedJoinThread(handle, result, deadline, MC_CALLER_PC(), registers);
 }
 
 MC_HOOK int pthread_detach(pthread_t handle) {

@@ -34,7 +34,9 @@ void PopCleanup(const __pthread_unwind_buf_t& buffer) {
 [[noreturn]] void EndThread() {
   RunThreadExitHandlers();
   EngineScope scope;
-  g_scheduler.ExitThread(g_scheduler.current().result, 0);
+  const Thread& self = g_scheduler.current();
+  if (self.id == 0) g_scheduler.LeaveMain();
+  g_scheduler.ExitThread(self.result, 0);
 }
 
 _Unwind_Reason_Code StopAtCleanupOrEnd(int, _Unwind_Action actions, _Unwind_Exception_Class,

@@ -45,19 +45,33 @@ bool IsTaken(pthread_key_t key) {
 // Which keys are taken is state that all threads share: creations are ordered.
 Cell KeyTableCell() { return SharedStateCell(SharedState::kKeyTable); }
 
+// Stands for a value that was lost with its key: the thread looks at the key at its end all the
+// same.
+char g_lost_value;
+
 void ForgetValues(pthread_key_t key) {
   for (uint32_t id = 0; id < g_scheduler.thread_limit(); ++id) {
     Thread& thread = g_scheduler.ThreadById(static_cast<ThreadId>(id));
-    if (key < thread.specific.size()) thread.specific[key] = nullptr;
+    if (key < thread.specific.size() && thread.specific[key] != nullptr) {
+      thread.specific[key] = &g_lost_value;
+    }
   }
+}
+void* ValueOf(const Thread& thread, pthread_key_t key) {
+  void* const value = thread.specific[key];
+  return value == &g_lost_value ? nullptr : value;
 }
 
 // Takes the next value that has a destructor out of the calling thread's table, from *key on.
+// Others may delete keys, or make them, between all that the thread did before and that.
 bool TakeValue(uint32_t* key, void** value) {
   EngineScope scope;
   std::vector<void*>& values = g_scheduler.current().specific;
   for (; *key < values.size(); ++*key) {
-    if (values[*key] == nullptr || g_destructors[*key] == nullptr) continue;
+    if (values[*key] == nullptr) continue;
+    BeforeOperation(kPpThread, 0, OperationDetail::kKey);
+    g_scheduler.RecordCell(KeyCell(*key), kRead, kValueRelevant, 0);
+    if (ValueOf(g_scheduler.current(), *key) == nullptr || g_destructors[*key] == nullptr) continue;
     *value = values[*key];
     values[*key] = nullptr;
     return true;
@@ -127,7 +141,7 @@ void* GetSpecific(pthread_key_t key, uint64_t pc) {
   if (key >= kMaxKeys) return nullptr;
   BeforeUseOfKey(key, pc);
   const Thread& thread = g_scheduler.current();
-  if (key < thread.specific.size()) return thread.specific[key];
+  if (key < thread.specific.size()) return ValueOf(thread, key);
   return thread.id == 0 ? Real().pthread_getspecific(key) : nullptr;
 }
 

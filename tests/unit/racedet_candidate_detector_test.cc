@@ -233,6 +233,34 @@ TEST(CandidateDetector, TransitiveThroughTheSourcesOrder) {
   EXPECT_EQ(Found(kLimited, b).size(), 0u);
 }
 
+// An attempt to join that failed was put off, and so is the end of the thread behind it; the join
+// that follows makes up for both.
+TEST(CandidateDetector, JoinAfterAFailedAttempt) {
+  TraceBuilder direct;
+  direct.Block(1).Write(kX, 4, 1);
+  direct.Block(0).FailToJoin(1);
+  direct.Block(1).Exit();
+  direct.Block(0, OperationKind::kJoin).Join(1).Read(kX, 4, 2);
+  EXPECT_EQ(Found(kLimited, direct).size(), 0u);
+  EXPECT_EQ(Found(kPure, direct).size(), 0u);
+
+  TraceBuilder by_another;
+  by_another.Block(1).Write(kX, 4, 1);
+  by_another.Block(2).FailToJoin(1);
+  by_another.Block(1).Exit();
+  by_another.Block(2, OperationKind::kJoin).Join(1);
+  by_another.Block(2).Exit();
+  by_another.Block(0, OperationKind::kJoin).Join(2).Read(kX, 4, 2);
+  EXPECT_EQ(Found(kLimited, by_another).size(), 0u);
+
+  // The attempt itself orders nothing.
+  TraceBuilder without;
+  without.Block(1).Write(kX, 4, 1);
+  without.Block(0).FailToJoin(1).Read(kX, 4, 2);
+  without.Block(1).Exit();
+  EXPECT_TRUE(Found(kLimited, without).At(1, 2)->data_race);
+}
+
 TEST(CandidateDetector, EdgesOfEachKind) {
   TraceBuilder join;
   join.Block(1).Write(kX, 4, 1);

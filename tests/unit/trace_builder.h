@@ -75,6 +75,9 @@ class TraceBuilder {
     return OfThread(CellKind::kThreadExit, Self(), kWrite, kRelease | kEnables);
   }
   TraceBuilder& Join(ThreadId u) { return OfThread(CellKind::kThreadExit, u, kRead, kAcquire); }
+  TraceBuilder& FailToJoin(ThreadId u) {
+    return OfThread(CellKind::kThreadExit, u, kRead, kValueRelevant | kTry);
+  }
   TraceBuilder& Wake(ThreadId u) {
     return OfThread(CellKind::kWake, u, kWrite, kRelease | kEnables);
   }
