@@ -2,7 +2,6 @@
 
 #include <elf.h>
 #include <link.h>
-#include <string.h>
 
 #include <algorithm>
 #include <cstddef>

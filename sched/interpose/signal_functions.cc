@@ -40,12 +40,19 @@ void NoteOwnSignal(int number) {
   }
 }
 
-// Sends, and takes what has come of it. `target`: null for the process. Returns an errno value.
-int Send(Thread* target, const siginfo_t& info, uint64_t pc) {
+// Sends, and takes what has come of it. `target`: null for the process. Returns an errno value,
+// `if_ended` for another thread that has ended.
+int Send(Thread* target, const siginfo_t& info, uint64_t pc, int if_ended = 0) {
   int error;
   {
     const SystemCallPoint point(pc);
     EngineScope scope;
+    if (target != nullptr && target != &g_scheduler.current()) {
+      g_scheduler.RecordCell(MakeCell(CellKind::kThreadExit, target->id), kRead, kValueRelevant,
+                             pc);
+      if (HasEnded(*target)) return if_ended;
+      if (info.si_signo == 0) return 0;
+    }
     NoteSignals();
     if (info.si_signo == SIGKILL) {
       NoteOwnSignal(SIGKILL);
@@ -66,15 +73,11 @@ int SendToThread(pthread_t handle, int number, const sigval* value, uint64_t pc)
     EngineScope scope;
     target = g_scheduler.FindByPthread(handle);
     if (target == nullptr || target->joined) return ESRCH;
-    if (number == 0 && value == nullptr) return 0;
-    BeforeOperation(kPpLock, pc, OperationDetail::kSystemCall);
-    g_scheduler.RecordCell(MakeCell(CellKind::kThreadExit, target->id), kRead, kValueRelevant, pc);
-    if (HasEnded(*target)) return value == nullptr ? 0 : ESRCH;
-    if (number == 0) return 0;
+    if (number == 0 && value == nullptr) return 0;  // whether it has ended or not
   }
   siginfo_t info = SignalInfo(number, value == nullptr ? SI_TKILL : SI_QUEUE);
   if (value != nullptr) info.si_value = *value;
-  return Send(target, info, pc);
+  return Send(target, info, pc, value == nullptr ? 0 : ESRCH);
 }
 
 int Failed(int error) {
