@@ -239,6 +239,11 @@ MC_HOOK int pthread_sigqueue(pthread_t handle, int number, const sigval value) {
   if (!g_program_running) return Real().pthread_sigqueue(handle, number, value);
   return SendToThread(handle, number, &value, MC_CALLER_PC());
 }
+MC_EXPORT int tgkill(pid_t process, pid_t thread, int number) {
+  MC_REAL_OF(tgkill);
+  if (!g_program_running) return real(process, thread, number);
+  return static_cast<int>(SignalCall(SYS_tgkill, MC_CALLER_PC(), process, thread, number));
+}
 
 // ---- Waiting
 

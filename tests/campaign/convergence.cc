@@ -19,20 +19,24 @@ const std::string kShared = "--strategy=odpor " + kTraces + " --jobs=3 --interna
 
 // Is there something in the program that the search tells apart though nobody else does? Longer
 // blocks then make fewer executions. It is: whether a join in the middle of an atomic section had
-// to wait; and whether an attempt to take a lock that comes to nothing was before or after another
-// thread's announcement that it is in no loop of such attempts (sched/lock_attempts.h).
+// to wait; and whether a thread took a lock before or after another one's announcement that its
+// attempts to take locks were no loop (sched/lock_attempts.h): that is one that tries to, or does
+// so more than once.
 bool SearchSeesMore(const Range& range, uint64_t seed) {
   const std::string text = Print(range, seed);
   if (text.find("joins them in one block") != std::string::npos) return true;
-  bool in_section = false;
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
-    if (word == "{" || word == "}") in_section = word == "{";
-    if (word == "join" && in_section) return true;
-    for (const char* attempt : {"r=tryrdlock", "r=trywrlock", "r=timedrdlock", "r=timedwrlock",
-                                "r=trylock", "r=timedlock"}) {
-      if (word == attempt) return true;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    bool in_section = false;
+    int locks = 0;
+    for (std::string word; words >> word;) {
+      if (word == "{" || word == "}") in_section = word == "{";
+      if (word == "join" && in_section) return true;
+      const bool tries = word.starts_with("r=t") && word.ends_with("lock");
+      if (tries || word == "lock" || word == "rdlock" || word == "wrlock") locks += tries ? 2 : 1;
     }
+    if (locks >= 2) return true;
   }
   return false;
 }
