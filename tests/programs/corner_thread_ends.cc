@@ -80,7 +80,7 @@ MC_TEST(KilledAfterJoin) {
   mc_assert(pthread_kill(thread, SIGTERM) == ESRCH);
 }
 
-// An end that comes after a wait, a failed try lock and a thread-specific destructor.
+// The last access may be that of a thread-specific destructor.
 MC_TEST(EndAfterDestructor) {
   static pthread_key_t key;
   pthread_key_create(&key, [](void*) { last = 1; });
